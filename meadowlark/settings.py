@@ -242,7 +242,7 @@ EDFI_API = {name: value for name, value in values.items() if name in conf.DEFAUL
 DATA_UPLOAD_MAX_MEMORY_SIZE = EDFI_API["MAX_BODY_BYTES"]
 # The form of the columns of a table has seven fields for each of 250 columns, and more for a column of several members.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
-FILE_UPLOAD_HANDLERS = ["edfi_api.web.admin_kit.uploads.BoundedUpload", *default_upload_handlers]
+FILE_UPLOAD_HANDLERS = ["edfi_api.web.middleware.BoundedUpload", *default_upload_handlers]
 
 OAUTH2_PROVIDER_APPLICATION_MODEL = "security.ApiClient"
 OAUTH2_PROVIDER = {

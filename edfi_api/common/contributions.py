@@ -25,7 +25,7 @@ class Contributor:
     # Functions without arguments that yield families of metrics, read from the database at each scrape.
     metrics: Sequence[str] = ()
     # Functions that yield lines about the state of the server, and of a database, whose alias they are given, for the
-    # front page of the admin (`edfi_api/web/admin_kit/status_lines.py`).
+    # front page of the admin (`edfi_api/web/admin_kit/lines.py`).
     status_lines: Sequence[str] = ()
     status_lines_of_databases: Sequence[str] = ()
     # Functions that return values for the template of the admin's front page, by name. They are given the request and
@@ -45,7 +45,7 @@ class Contributor:
     # documents. `manage.py housekeeping` runs them.
     housekeeping: Sequence[str] = ()
     # Functions without arguments that return what the weekly mail says of the capability
-    # (`edfi_api/web/admin_kit/mail_sections.py`).
+    # (`edfi_api/web/admin_kit/lines.py`).
     mail_sections: Sequence[str] = ()
     # Objects with `count`, which is given requests that have just been answered
     # (`edfi_api/web/answered_requests.py`), and `count_batch`, which is given a batch that has ended.

@@ -1,4 +1,5 @@
-"""Separates data requests from those for the admin and other pages, since each middleware costs time per request."""
+"""Separates data requests from those for the admin and other pages, since each middleware costs time per request; and
+bounds the forms with files of these pages."""
 
 import re
 from collections.abc import Callable
@@ -10,6 +11,8 @@ from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
+from django.core.exceptions import RequestDataTooBig
+from django.core.files.uploadhandler import FileUploadHandler
 from django.core.handlers.exception import convert_exception_to_response
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
@@ -26,6 +29,7 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.text import compress_string
 
 from edfi_api.common import addresses
+from edfi_api.common.conf import api_settings
 from edfi_api.web.metadata.publication import accepts_gzip
 from edfi_api.web.viewsets.responses import FixedHeaders
 
@@ -240,3 +244,19 @@ class AdminAuthenticationMiddleware(AdminOnly, AuthenticationMiddleware):
 
 class AdminMessageMiddleware(AdminOnly, MessageMiddleware):
     """Messages for the admin."""
+
+
+class BoundedUpload(FileUploadHandler):
+    """Refuses a form that is longer than the server receives, before anything of it is kept. The next handlers take the
+    files."""
+
+    def handle_raw_input(self, input_data: Any, META: Any, content_length: int, *_: Any, **__: Any) -> None:
+        """Raise RequestDataTooBig."""
+        if content_length > api_settings.upload_bytes:
+            raise RequestDataTooBig(f"A form with a file has {api_settings.upload_bytes:,} bytes at most.")
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
+        return raw_data
+
+    def file_complete(self, file_size: int) -> None:
+        return None

@@ -9,7 +9,7 @@ from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.utils import timezone
 
 from edfi_api.common.conf import api_settings
-from edfi_api.web.admin_kit.mail_sections import MailSection
+from edfi_api.web.admin_kit.lines import MailSection
 
 _LINES_SHOWN = 20
 # Another server that sends to the same address holds the lock on its row, and then the week is no longer earlier.

@@ -20,7 +20,7 @@ from edfi_api.features.refusals.models import SubmissionHour
 from edfi_api.site.admin_site import navigation
 from edfi_api.site.schedule.models import CommandOutcome, of_this_schedule
 from edfi_api.version import VERSION
-from edfi_api.web.admin_kit.status_lines import StatusLine, is_shown_to, shown_with, span
+from edfi_api.web.admin_kit.lines import StatusLine, is_shown_to, shown_with, span
 
 _OPERATES = "data_stores.view_datastore"
 # From this share of the connections that PostgreSQL allows, it may soon refuse some.

@@ -13,7 +13,7 @@ from django.utils import timezone
 from edfi_api.features.mail import sending
 from edfi_api.features.mail.models import MailSent
 from edfi_api.features.refusals.models import CauseFollowUp, Refusal
-from edfi_api.web.admin_kit.mail_sections import MailSection
+from edfi_api.web.admin_kit.lines import MailSection
 from tests.support.class_periods import PERIOD
 
 ANN, BEN = "ann@district.example", "ben@district.example"

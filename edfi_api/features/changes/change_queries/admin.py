@@ -29,9 +29,9 @@ from edfi_api.web.admin_kit.authorship import name_of
 from edfi_api.web.admin_kit.deletion import MOST_AT_ONCE
 from edfi_api.web.admin_kit.key_search import HELP
 from edfi_api.web.admin_kit.kinds import kind_in_words
+from edfi_api.web.admin_kit.lines import StatusLine, shown_with, span
 from edfi_api.web.admin_kit.list_filters import row_in
 from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
-from edfi_api.web.admin_kit.status_lines import StatusLine, shown_with, span
 from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin, shown_in
 from edfi_api.web.admin_kit.titles import DocumentKey, TitledAdmin, resource_of, titled
 from references.identity import as_uuid

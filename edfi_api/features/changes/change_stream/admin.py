@@ -19,8 +19,8 @@ from edfi_api.features.changes.change_stream.exceptions import UnknownHandler
 from edfi_api.features.changes.change_stream.handlers import handlers_in
 from edfi_api.features.changes.change_stream.log import lags
 from edfi_api.features.changes.change_stream.models import DeadLetter
+from edfi_api.web.admin_kit.lines import StatusLine, shown_with, span
 from edfi_api.web.admin_kit.read_only import ReadOnlyAdmin
-from edfi_api.web.admin_kit.status_lines import StatusLine, shown_with, span
 from edfi_api.web.admin_kit.store_choice import OfDataStoreAdmin
 from edfi_api.web.admin_kit.titles import DocumentKey, TitledAdmin, titled
 

@@ -35,11 +35,10 @@ from edfi_api.web.admin_kit.authorship import name_of
 from edfi_api.web.admin_kit.document_panels import Panel, PanelOrder, Place, Problems, ShownDocument
 from edfi_api.web.admin_kit.follow_up import is_dismissed, state_in_words
 from edfi_api.web.admin_kit.kinds import kind_at, kind_in_words
-from edfi_api.web.admin_kit.mail_sections import MailSection, path_of
+from edfi_api.web.admin_kit.lines import MailSection, StatusLine, path_of, shown_with
 from edfi_api.web.admin_kit.readable_values import timestamp
 from edfi_api.web.admin_kit.related_links import as_list
 from edfi_api.web.admin_kit.search import Group, GroupOrder, Item, Search, clients_named, in_time
-from edfi_api.web.admin_kit.status_lines import StatusLine, shown_with
 from edfi_api.web.admin_kit.tables import filtered
 from edfi_api.web.admin_kit.titles import DocumentKey, identities_of, titles
 from references.identity import as_uuid

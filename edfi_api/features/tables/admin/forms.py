@@ -22,10 +22,10 @@ from edfi_api.core.security.models import ApiClient
 from edfi_api.core.served import current_surface
 from edfi_api.features.tables.exceptions import ClientGone, InvalidTemplate
 from edfi_api.features.tables.jobs import database_of
-from edfi_api.features.tables.kept_templates import MOST_BYTES
 from edfi_api.features.tables.mapping import folded
 from edfi_api.features.tables.members import Members
 from edfi_api.features.tables.models import TableTemplate
+from edfi_api.features.tables.named_templates import MOST_BYTES
 from edfi_api.features.tables.reading import Header, column_letter
 from edfi_api.features.tables.template import MappedMember, Template, read_values, values_text
 from edfi_api.web.admin_kit.kinds import kind_in_words

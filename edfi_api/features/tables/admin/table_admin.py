@@ -35,11 +35,11 @@ from edfi_api.features.tables.admin.forms import (
 )
 from edfi_api.features.tables.exceptions import ClientGone, InvalidTemplate, UnreadableTable
 from edfi_api.features.tables.jobs import ROWS_OF_PREVIEW, OpenedLoad, has_stopped, preview_of, queue, worker
-from edfi_api.features.tables.kept_templates import suggested_template, templates_in
 from edfi_api.features.tables.loading import COLUMNS, REFUSED, RowResult, problem_text, report_rows
 from edfi_api.features.tables.mapping import Problem
 from edfi_api.features.tables.members import Members
 from edfi_api.features.tables.models import LoadState, TableLoad, TableRow, TableTemplate
+from edfi_api.features.tables.named_templates import suggested_template, templates_in
 from edfi_api.features.tables.reading import open_table
 from edfi_api.features.tables.template import Template, template_of
 from edfi_api.web.admin_kit.authorship import admin_user

@@ -21,11 +21,10 @@ from edfi_api.features.validation.metrics import last_run
 from edfi_api.features.validation.models import ValidationResult, ValidationRun
 from edfi_api.web.admin_kit.document_panels import Panel, PanelOrder, Place, Problems, ShownDocument
 from edfi_api.web.admin_kit.follow_up import is_dismissed, state_in_words
-from edfi_api.web.admin_kit.mail_sections import MailSection, path_of
+from edfi_api.web.admin_kit.lines import MailSection, StatusLine, path_of, shown_with, span
 from edfi_api.web.admin_kit.readable_values import timestamp
 from edfi_api.web.admin_kit.related_links import as_list
 from edfi_api.web.admin_kit.search import Group, GroupOrder, Item, Search, in_time
-from edfi_api.web.admin_kit.status_lines import StatusLine, shown_with, span
 from edfi_api.web.admin_kit.tables import filtered
 from references.identity import as_uuid
 

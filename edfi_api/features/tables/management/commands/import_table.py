@@ -26,7 +26,6 @@ from edfi_api.features.loading.json_lines.sources import resource_called
 from edfi_api.features.loading.reports.report import add_max_refused
 from edfi_api.features.tables.exceptions import ClientGone, InvalidTemplate, UnreadableTable
 from edfi_api.features.tables.jobs import database_of
-from edfi_api.features.tables.kept_templates import ReadTemplate, template_of_headers, templates_named
 from edfi_api.features.tables.loading import (
     COLUMNS,
     LEFT_OUT,
@@ -39,6 +38,7 @@ from edfi_api.features.tables.loading import (
 )
 from edfi_api.features.tables.mapping import TableMapping
 from edfi_api.features.tables.members import Members
+from edfi_api.features.tables.named_templates import ReadTemplate, template_of_headers, templates_named
 from edfi_api.features.tables.reading import Table, open_table
 from edfi_api.features.tables.suggesting import DescriptorWords
 

@@ -1,17 +1,20 @@
-"""Templates of Ed-Fi's Data Import → templates of ours, as far as they map columns to members.
+"""Templates by name: those that are kept, and those in files, which are ours, or an export of Ed-Fi's Data Import, of
+which is read what maps columns to members.
 
-Its export is JSON: `title`, and `template` with `maps`, `lookups`, `bootstraps` and `preprocessors`. A map has the path
-of its resource (`resourcePath`) and, in `map`, nested members whose leaves say their source: `column` (`sourceColumn`),
-`static` (`value`), `lookup-table` (`sourceTable`), each perhaps with a `default`. The versions write leaves as objects
-with capital or small letters, members by their names or as lists of nodes (`name`, `children`), maps as objects or as
-texts of JSON under several names, look-ups one by one or by table, and resources with and without their project. What
-runs a script, deletes, or sends fixed documents is named, and left out.
+Such an export is JSON: `title`, and `template` with `maps`, `lookups`, `bootstraps` and `preprocessors`. A map has the
+path of its resource (`resourcePath`) and, in `map`, nested members whose leaves say their source: `column`
+(`sourceColumn`), `static` (`value`), `lookup-table` (`sourceTable`), each perhaps with a `default`. The versions write
+leaves as objects with capital or small letters, members by their names or as lists of nodes (`name`, `children`), maps
+as objects or as texts of JSON under several names, look-ups one by one or by table, and resources with and without
+their project. What runs a script, deletes, or sends fixed documents is named, and left out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -19,7 +22,12 @@ from edfi_api.core.served import current_surface
 from edfi_api.features.loading.json_lines.exceptions import ResourceNotServed
 from edfi_api.features.loading.json_lines.sources import resource_called
 from edfi_api.features.tables.exceptions import InvalidTemplate
-from edfi_api.features.tables.template import MappedMember, Template, checked
+from edfi_api.features.tables.members import Members
+from edfi_api.features.tables.models import TableTemplate
+from edfi_api.features.tables.reading import Header, Table
+from edfi_api.features.tables.suggesting import suggested
+from edfi_api.features.tables.template import MappedMember, Template, checked, read_template, template_of
+from edfi_api.model.surface.resource import Resource
 
 _DEEPEST = 20
 _MOST_MAPS = 100
@@ -35,6 +43,9 @@ _RUNS_A_SCRIPT = (
 )
 _ENTRIES_IN = ("lookups", "entries", "items", "values")
 _LONGEST_NAME = 60
+MOST_BYTES = 2**20
+# Rows whose cells say what a column is.
+_LOOKED_AT = 20
 
 
 @dataclass(slots=True)
@@ -251,3 +262,54 @@ def _text(given: Any) -> str:
     if isinstance(given, bool):
         return "true" if given else "false"
     return "" if given is None else str(given)
+
+
+class ReadTemplate(NamedTuple):
+    """A template, and sentences about what was left out of it."""
+
+    template: Template
+    left_out: Sequence[str] = ()
+
+
+def templates_in(text: bytes) -> list[ReadTemplate]:
+    """The templates of a file: one of ours, or those of an export of Ed-Fi's Data Import. Raises InvalidTemplate."""
+    if len(text) > MOST_BYTES:
+        raise InvalidTemplate(["A template has one megabyte at most."])
+    try:
+        decoded = orjson.loads(text.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError as error:
+        raise InvalidTemplate(["This is not JSON."]) from error
+    if is_of_data_import(decoded):
+        read = read_data_import(decoded)
+        return [ReadTemplate(each, read.left_out) for each in read.templates]
+    return [ReadTemplate(read_template(orjson.dumps(decoded)))]
+
+
+def templates_named(named: str) -> list[ReadTemplate]:
+    """The kept template of this name, or those of the file. Raises InvalidTemplate, and OSError for a file that cannot
+    be read."""
+    kept = TableTemplate.objects.filter(name=named).first()
+    if kept is not None:
+        return [ReadTemplate(template_of(kept.content), kept.left_out)]
+    path = Path(named)
+    if not path.is_file():
+        raise InvalidTemplate([f"There is neither a kept template nor a file {named}."])
+    with path.open("rb") as file:
+        return templates_in(file.read(MOST_BYTES + 1))
+
+
+def template_of_headers(header: Header, resource: Resource) -> Template:
+    """The template of a table whose headers are members by their paths, `schoolReference.schoolId`; columns with other
+    headers are left out. Raises InvalidTemplate if there is none."""
+    members = Members(resource)
+    names = {each.path for each in members.all}
+    found = [MappedMember(name, name) for name in header.columns if name in names]
+    if not found:
+        raise InvalidTemplate(["No header is the path of a member. Name a template."])
+    return Template(resource.url_path, tuple(found))
+
+
+def suggested_template(table: Table, resource: Resource) -> Template:
+    """The template that the columns suggest."""
+    rows = [row.cells for row in islice(table.rows(), _LOOKED_AT)]
+    return Template(resource.url_path, tuple(suggested(table.header.columns, Members(resource), rows)))

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from edfi_api.features.tables.exceptions import InvalidTemplate
-from edfi_api.features.tables.kept_templates import templates_in
+from edfi_api.features.tables.named_templates import templates_in
 from tests.features.tables.conftest import NINTH
 
 COLUMNS = [
