@@ -161,6 +161,7 @@ def test_a_clone_is_killed_at_its_steps_and_repeated(year, url, client, steps):
     assert run("verify_integrity", "--data-store", "2028")[0].endswith("documents agree with their rows")
 
 
+@pytest.mark.long
 def test_a_copy_of_a_database_is_killed_at_each_step_and_repeated(year, url, client):
     run("provision_data_store", "2027", "--context", "schoolYear=2027", "--url", url("source"), "--from-template")
     at = client("/2027")

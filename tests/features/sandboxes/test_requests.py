@@ -54,11 +54,11 @@ def sent_collection(collection: dict[str, Any], given: Mapping[str, str]) -> Ite
         yield item["name"], answer.status, set(map(int, _EXPECTED.search(status)[1].split(",")))
 
 
-@pytest.mark.parametrize("shape", Shape)
-@pytest.mark.parametrize("populated", [[], ["--populated"]], ids=["", "populated"])
+@pytest.mark.parametrize(
+    ("shape", "populated"),
+    [*((shape, []) for shape in Shape), pytest.param(Shape.ASSESSMENT, ["--populated"], marks=pytest.mark.long)],
+)
 def test_every_request_is_answered_as_expected(shape, populated, settings, monkeypatch):
-    if populated and shape is not Shape.ASSESSMENT:
-        pytest.skip("one shape for the populated ones")
     settings.EDFI_API = settings.EDFI_API | {"RUN_DAYS": 30}
     monkeypatch.setattr(run_counter, "_begin", lambda: None)
     made = create("lark", "--shape", shape.value, *populated)

@@ -166,6 +166,7 @@ def test_without_paths_the_configured_projects_are_checked(run: Run, configured,
     assert run("check_model").failure == "1 error, 0 warnings"
 
 
+@pytest.mark.long
 def test_a_model_with_warnings_can_be_served(run: Run) -> None:
     outcome = run("check_model", BUNDLED_STANDARDS / "3.3.1-b")
 

@@ -4,6 +4,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from edfi_api.core.served import current_compilation, current_surface
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from tests.site.commands.conftest import Run
@@ -59,6 +61,7 @@ def without_domains(surface: Surface) -> list[Resource]:
     return [replace(resource, domains=()) for resource in surface.resources]
 
 
+@pytest.mark.long
 def test_a_changed_api_schema_file_is_read_again(run: Run, configured, tmp_path: Path) -> None:
     file = tmp_path / "ApiSchema.json"
     configured(DATA_STANDARD="5.2", EXTENSIONS=())

@@ -83,6 +83,7 @@ def test_every_metric_and_label_of_the_queries_is_served(server: Run) -> None:
                 assert re.search(rf"^{metric}\{{[^}}]*\b{label}=", samples, re.MULTILINE), (metric, label)
 
 
+@pytest.mark.long
 def test_promtool_accepts_the_metrics_and_the_rules(server: Run) -> None:
     promtool = program("promtool")
     metrics = httpx.get(f"{server.address}/metrics").content

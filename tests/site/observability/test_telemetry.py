@@ -4,11 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib import import_module
 from pathlib import Path
-from queue import Queue
 from signal import SIGTERM
 from threading import Thread
 from typing import Any
@@ -18,6 +19,7 @@ import pytest
 
 from tests.meadowlark.run.make_run import Client, Run
 from tests.support.ports import free_port
+from tests.whole.robustness.waiting import wait_until
 
 pytest.importorskip("opentelemetry.instrumentation.wsgi", reason="needs requirements/telemetry.txt")
 
@@ -25,14 +27,54 @@ TOP = Path(__file__).parents[3]
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
 
 
-@pytest.fixture
-def received() -> Iterator[tuple[str, Queue[tuple[str, bytes]]]]:
-    """The address of a collector, and the messages that it receives."""
-    messages: Queue[tuple[str, bytes]] = Queue()
+class Sent:
+    """What a server has sent to a collector: the messages to each path."""
+
+    def __init__(self) -> None:
+        self._messages: defaultdict[str, list[bytes]] = defaultdict(list)
+
+    def add(self, path: str, message: bytes) -> None:
+        self._messages[path].append(message)
+
+    @property
+    def paths(self) -> set[str]:
+        return set(self._messages)
+
+    @property
+    def traces(self) -> bytes:
+        return b"".join(self._messages.get("/v1/traces", ()))
+
+    @property
+    def logs(self) -> bytes:
+        return b"".join(self._messages.get("/v1/logs", ()))
+
+    @property
+    def metrics(self) -> bytes:
+        """The last message, which has the counts of all that went before."""
+        return self._messages.get("/v1/metrics", [b""])[-1]
+
+    def metric(self, name: str) -> Any:
+        metrics_service = import_module("opentelemetry.proto.collector.metrics.v1.metrics_service_pb2")
+        request = metrics_service.ExportMetricsServiceRequest.FromString(self.metrics)
+        [scope] = request.resource_metrics[0].scope_metrics
+        return next(each for each in scope.metrics if each.name == name)
+
+    def requests(self, status: int) -> float:
+        """How many there were; metrics that were sent before the first request have no line of them."""
+        if b"meadowlark_requests" not in self.metrics:
+            return 0
+        points = self.metric("meadowlark_requests").sum.data_points
+        return sum(point.as_double for point in points if _labels(point)["status"] == str(status))
+
+
+@contextmanager
+def collector() -> Iterator[tuple[str, Sent]]:
+    """Yield the address of a collector, and what it has received."""
+    sent = Sent()
 
     class Collector(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            messages.put((self.path, self.rfile.read(int(self.headers["Content-Length"]))))
+            sent.add(self.path, self.rfile.read(int(self.headers["Content-Length"])))
             self.send_response(200)
             self.end_headers()
 
@@ -41,87 +83,92 @@ def received() -> Iterator[tuple[str, Queue[tuple[str, bytes]]]]:
 
     with HTTPServer(("127.0.0.1", 0), Collector) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}", messages
+        yield f"http://127.0.0.1:{server.server_port}", sent
         server.shutdown()
 
 
-def sent_until(messages: Queue[tuple[str, bytes]], text: bytes) -> tuple[str, bytes]:
-    """Waits for a message with this text; returns its path, and the content of all messages."""
-    sent = b""
-    while text not in sent:
-        path, message = messages.get(timeout=30)
-        sent += message
-    return path, sent
+@pytest.fixture(scope="module")
+def sent() -> Iterator[tuple[str, Sent]]:
+    with collector() as address_and_sent:
+        yield address_and_sent
 
 
-def test_a_request_is_a_span_in_the_trace_of_its_client(received, tmp_path: Path, prepared_home) -> None:
-    address, messages = received
+@pytest.fixture(scope="module")
+def server(sent: tuple[str, Sent], tmp_path_factory: pytest.TempPathFactory, prepared_home) -> Iterator[Run]:
+    """Two workers that send everything to the collector."""
     environment = {
-        "OTEL_EXPORTER_OTLP_ENDPOINT": address,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": sent[0],
         "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
         "OTEL_SERVICE_NAME": "meadowlark-under-test",
-        "OTEL_BSP_SCHEDULE_DELAY": "100",
-    }
-    run = Run(prepared_home(tmp_path / "home"), free_port(), **environment)
-    try:
-        run.wait_until_served()
-        trace = {"traceparent": f"00-{TRACE_ID}-b7ad6b7169203331-01"}
-        httpx.get(f"{run.address}/health?lastSurname=Zebulon", headers=trace | {"correlationid": "mine-17"})
-        path, span = sent_until(messages, b"meadowlark.correlation_id")
-        client = Client(run.address, *run.credentials())
-        assert client.get("students", lastSurname="Zebulon") == []
-        _, statements = sent_until(messages, b"FROM document")
-    finally:
-        run.stop(SIGTERM)
-
-    assert path == "/v1/traces"
-    assert bytes.fromhex(TRACE_ID) in span
-    assert b"meadowlark-under-test" in span
-    assert b"/health" in span
-    assert b"meadowlark.correlation_id" in span and b"mine-17" in span
-    assert b"Zebulon" not in span
-    # The statement of a page bypasses Django's cursors, the health check of the database does not.
-    assert b"db.query.text" in statements and b"postgresql" in statements
-    assert b"SELECT 1" in span
-    assert b"Zebulon" not in statements
-
-
-def test_logs_and_metrics_of_all_workers_are_sent_where_they_are_asked_for(
-    received, tmp_path: Path, prepared_home
-) -> None:
-    address, messages = received
-    environment = {
-        "OTEL_EXPORTER_OTLP_ENDPOINT": address,
-        "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
-        "OTEL_SERVICE_NAME": "meadowlark-under-test",
-        "OTEL_TRACES_EXPORTER": "none",
         "OTEL_LOGS_EXPORTER": "otlp",
         "OTEL_METRICS_EXPORTER": "otlp",
-        "OTEL_METRIC_EXPORT_INTERVAL": "200",
+        "OTEL_BSP_SCHEDULE_DELAY": "100",
         "OTEL_BLRP_SCHEDULE_DELAY": "100",
+        "OTEL_METRIC_EXPORT_INTERVAL": "200",
         "MEADOWLARK_WORKERS": "2",
     }
-    run = Run(prepared_home(tmp_path / "home"), free_port(), **environment)
+    run = Run(prepared_home(tmp_path_factory.mktemp("traced") / "home"), free_port(), **environment)
     try:
         run.wait_until_served()
-        for _ in range(6):  # On connections of their own, so that each worker answers some.
-            httpx.get(f"{run.address}/data/ed-fi/students", headers={"correlationid": "mine-18"})
-        sent = _sent_until(messages, lambda sent: _requests(sent, 401) == 6 and b"mine-18" in sent["/v1/logs"])
+        yield run
     finally:
         run.stop(SIGTERM)
 
-    assert set(sent) == {"/v1/logs", "/v1/metrics"}
-    assert b"meadowlark.correlation_id" in sent["/v1/logs"]
-    assert b"meadowlark.requests" in sent["/v1/logs"]
-    assert b"meadowlark-under-test" in sent["/v1/logs"] and b"meadowlark-under-test" in sent["/v1/metrics"]
-    assert b"meadowlark_client_requests" not in sent["/v1/metrics"]
-    seconds = _last(sent, "meadowlark_request_seconds").histogram
-    assert [point.count for point in seconds.data_points if _labels(point)["view"] == "data"] == [6]
-    assert list(seconds.data_points[0].explicit_bounds)[:3] == [0.002, 0.005, 0.01]
-    [up] = _last(sent, "meadowlark_database_up").gauge.data_points
+
+def test_a_request_is_a_span_in_the_trace_of_its_client(server: Run, sent: tuple[str, Sent]) -> None:
+    _, received = sent
+    trace = {"traceparent": f"00-{TRACE_ID}-b7ad6b7169203331-01"}
+    httpx.get(f"{server.address}/health?lastSurname=Zebulon", headers=trace | {"correlationid": "mine-17"})
+    client = Client(server.address, *server.credentials())
+    assert client.get("students", lastSurname="Zebulon") == []
+    wait_until(lambda: b"mine-17" in received.traces and b"FROM document" in received.traces, 30)
+
+    spans = received.traces
+    assert bytes.fromhex(TRACE_ID) in spans
+    assert b"meadowlark-under-test" in spans
+    assert b"/health" in spans
+    assert b"meadowlark.correlation_id" in spans
+    assert b"Zebulon" not in spans
+    # The statement of a page bypasses Django's cursors, the health check of the database does not.
+    assert b"db.query.text" in spans and b"postgresql" in spans
+    assert b"SELECT 1" in spans
+
+
+def test_logs_and_metrics_of_all_workers_are_sent_where_they_are_asked_for(server: Run, sent: tuple[str, Sent]) -> None:
+    _, received = sent
+    for _ in range(6):  # On connections of their own, so that each worker answers some.
+        httpx.get(f"{server.address}/data/ed-fi/students", headers={"correlationid": "mine-18"})
+    wait_until(lambda: received.requests(401) == 6 and b"mine-18" in received.logs, 30)
+
+    assert received.paths == {"/v1/traces", "/v1/logs", "/v1/metrics"}
+    assert b"meadowlark.correlation_id" in received.logs
+    assert b"meadowlark.requests" in received.logs
+    assert b"meadowlark-under-test" in received.logs and b"meadowlark-under-test" in received.metrics
+    assert b"meadowlark_client_requests" not in received.metrics
+    seconds = received.metric("meadowlark_request_seconds").histogram
+    [of_data] = [point for point in seconds.data_points if _labels(point)["view"] == "data"]
+    assert of_data.count >= 6
+    assert list(of_data.explicit_bounds)[:3] == [0.002, 0.005, 0.01]
+    [up] = received.metric("meadowlark_database_up").gauge.data_points
     assert up.as_int == 1
 
 
+@pytest.mark.long
+def test_only_what_is_asked_for_is_sent(tmp_path: Path, prepared_home) -> None:
+    with collector() as (address, received):
+        environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": address, "OTEL_BSP_SCHEDULE_DELAY": "100"}
+        run = Run(prepared_home(tmp_path / "home"), free_port(), OTEL_EXPORTER_OTLP_COMPRESSION="none", **environment)
+        try:
+            run.wait_until_served()
+            httpx.get(f"{run.address}/data/ed-fi/students")
+            wait_until(lambda: b"/data/ed-fi/students" in received.traces, 30)
+        finally:
+            run.stop(SIGTERM)
+
+    assert received.paths == {"/v1/traces"}
+
+
+@pytest.mark.long
 def test_a_collector_that_does_not_answer_holds_nothing_up(tmp_path: Path, prepared_home) -> None:
     environment = {
         "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{free_port()}",
@@ -180,32 +227,8 @@ def test_lines_are_exported_with_their_facts_and_those_of_exporters_are_not() ->
     ]
 
 
-def _sent_until(messages: Queue[tuple[str, bytes]], is_enough: Callable[[dict[str, bytes]], bool]) -> dict[str, bytes]:
-    """Return what was sent to each path: all logs, and the last metrics."""
-    sent: dict[str, bytes] = {}
-    while not {"/v1/logs", "/v1/metrics"} <= sent.keys() or not is_enough(sent):
-        path, message = messages.get(timeout=30)
-        sent[path] = message if path == "/v1/metrics" else sent.get(path, b"") + message
-    return sent
-
-
-def _last(sent: dict[str, bytes], name: str) -> Any:
-    metrics_service = import_module("opentelemetry.proto.collector.metrics.v1.metrics_service_pb2")
-    request = metrics_service.ExportMetricsServiceRequest.FromString(sent["/v1/metrics"])
-    [scope] = request.resource_metrics[0].scope_metrics
-    return next(each for each in scope.metrics if each.name == name)
-
-
 def _labels(point: Any) -> dict[str, str]:
     return {each.key: each.value.string_value for each in point.attributes}
-
-
-def _requests(sent: dict[str, bytes], status: int) -> float:
-    """Return how many there were; metrics that were sent before the first request have no line of them."""
-    if b"meadowlark_requests" not in sent["/v1/metrics"]:
-        return 0
-    points = _last(sent, "meadowlark_requests").sum.data_points
-    return sum(point.as_double for point in points if _labels(point)["status"] == str(status))
 
 
 QUERY = "firstName=Zebulon&birthDate=2010-02-03"

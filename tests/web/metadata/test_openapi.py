@@ -16,7 +16,11 @@ from tests.model.surface.models import SurfaceOf
 
 ROOT = "https://h/edfi"
 METHODS = ("get", "post", "put", "delete")
-BUILDERS = (resources_document, descriptors_document, *DOCUMENTS.values())
+# Validating those of all resources takes seconds; a document of some is validated below.
+BUILDERS = (
+    *(pytest.param(build, marks=pytest.mark.long) for build in (resources_document, descriptors_document)),
+    *DOCUMENTS.values(),
+)
 
 
 @pytest.fixture(scope="module")

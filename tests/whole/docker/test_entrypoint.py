@@ -127,6 +127,7 @@ def test_a_container_waits_while_another_process_prepares_the_database(
     assert prepared_database.query(IS_PREPARED) == [(True, True)]
 
 
+@pytest.mark.long
 def test_a_restart_keeps_the_current_school_year(prepared_database: Database, django_db_blocker: Any) -> None:
     assert _current_school_years(prepared_database) == [(2026,)]
     with prepared_database.connect() as connection:

@@ -124,7 +124,9 @@ def one_worker(tmp_path_factory, prepared_home) -> Iterator[RealServer]:
         yield server
 
 
-@pytest.mark.parametrize(("mode", "begun"), [("atomic", 5_000), ("independent", 10_000)])
+@pytest.mark.parametrize(
+    ("mode", "begun"), [pytest.param("atomic", 5_000, marks=pytest.mark.long), ("independent", 10_000)]
+)
 def test_a_worker_that_is_killed_leaves_whole_sets(one_worker, mode, begun):
     server = one_worker
     # Short enough for sets of 2,000, which take the share of memory of a batch at most.
@@ -149,8 +151,15 @@ def test_a_worker_that_is_killed_leaves_whole_sets(one_worker, mode, begun):
 SETS, OF_A_SET = 4, 3
 
 
-@pytest.mark.parametrize("waiting", [1, 3])
-@pytest.mark.parametrize("mode", ["atomic", "independent"])
+@pytest.mark.parametrize(
+    ("mode", "waiting"),
+    [
+        ("atomic", 3),
+        ("independent", 1),
+        pytest.param("atomic", 1, marks=pytest.mark.long),
+        pytest.param("independent", 3, marks=pytest.mark.long),
+    ],
+)
 def test_a_worker_that_is_killed_in_one_of_several_sets(one_worker, mode, waiting):
     """The set waits for a lock of the test, so it is known where the worker is killed."""
     server, first = one_worker, 60_000 + 1_000 * waiting + 100 * (mode == "atomic")
@@ -183,6 +192,7 @@ def test_a_worker_that_is_killed_in_one_of_several_sets(one_worker, mode, waitin
     assert changed_since(server, first) == {number for each in numbers for number in each}
 
 
+@pytest.mark.long
 def test_results_are_sent_while_a_batch_is_worked_off_and_what_is_sent_is_on_disk(one_worker):
     server, count, first = one_worker, 10_000, 20_000
     with begun(server, lines(descriptor(number) for number in range(first, first + count))) as answer:
