@@ -296,6 +296,7 @@ def test_migrate_says_how_many_data_stores_are_behind(year, make_store, store_da
     )
 
 
+@pytest.mark.long
 def test_a_container_migrates_data_stores_if_it_is_said(configured, make_store, store_databases, client_of, capfd):
     configured("schoolYear", MIGRATE_STORES=True)
     behind = make_store("behind", connection=store_databases.create(template=None), schoolYear="1")

@@ -23,6 +23,7 @@ SELECT relname, pg_get_indexdef(indexrelid), indisvalid FROM pg_index JOIN pg_cl
 """
 
 
+@pytest.mark.long
 def test_rows_in_another_order_than_their_documents_are_cloned_with_their_own_keys(monkeypatch, validators):
     """Several connections write concurrently, so row ids are assigned in any order."""
     write = BulkWriter.write

@@ -87,6 +87,7 @@ def test_tables_of_an_extension_refer_to_what_they_extend_and_to_their_own() -> 
     assert found["mooringdescriptor"] == ["mooringdescriptorid -> edfi.descriptor (descriptorid)"]
 
 
+@pytest.mark.long
 def test_comments_of_views_name_their_foreign_keys(school) -> None:
     ((comment,),) = query("SELECT obj_description('edfi.gradingperiod'::regclass)")
 

@@ -156,6 +156,7 @@ def test_connections_to_stores_are_limited(stores: Stores) -> None:
         assert stores.counted_connections() == {"2026": 1}
 
 
+@pytest.mark.long
 def test_a_killed_server_hurts_no_store_on_another(stores: Stores) -> None:
     stores.add("2040", stores.server.database_url)
     time.sleep(1.1)

@@ -143,7 +143,7 @@ def test_a_client_that_reads_slowly_gets_all(real_server, page):
     start = time.monotonic()
     while part := answer.read(1_000_000):
         received += len(part)
-        time.sleep(0.6)  # A slow client, which takes longer in total than the timeout of a request.
+        time.sleep(0.3)  # A slow client, which takes longer in total than the timeout of a request.
 
     assert received == int(answer.headers["Content-Length"])
     assert time.monotonic() - start > real_server.REQUEST_SECONDS

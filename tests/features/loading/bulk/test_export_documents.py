@@ -80,6 +80,7 @@ def test_an_export_into_a_folder_reproduces_the_database(documents_of_every_reso
     assert list(disagreements(validators, "default")) == []
 
 
+@pytest.mark.long
 def test_an_export_to_standard_output_reproduces_the_database(documents_of_every_resource, capfdbinary, monkeypatch):
     lines = exported_lines(capfdbinary)
     empty_the_database()
@@ -207,6 +208,7 @@ def test_an_unknown_resource_is_reported_in_one_line(db):
         call_command("export_documents", resource=["dragons"])
 
 
+@pytest.mark.long
 def test_parquet_has_typed_columns(documents_of_every_resource, tmp_path):
     call_command("export_documents", format="parquet", output=str(tmp_path))
 
@@ -277,6 +279,7 @@ def test_documents_of_resources_no_longer_served_are_reported(written, tmp_path)
     assert list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_ids_are_kept_where_that_is_wanted(documents_of_every_resource, tmp_path):
     before = {(each.resource_type_id, each.natural_key): each.document_uuid for each in Document.objects.all()}
     call_command("export_documents", "--ids", "--output", str(tmp_path))
