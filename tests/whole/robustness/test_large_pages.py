@@ -139,11 +139,13 @@ def test_a_client_that_reads_slowly_gets_all(real_server, page):
     headers = {"Authorization": f"Bearer {real_server.token}"}
     connection.request("GET", page.replace(str(DOCUMENTS), "60"), headers=headers)
     answer = connection.getresponse()
-    received = 0
+    length, received = int(answer.headers["Content-Length"]), 0
+    # A slow client, which takes longer in total than the timeout of a request.
+    pause = 1.2 * real_server.REQUEST_SECONDS * 1_000_000 / length
     start = time.monotonic()
     while part := answer.read(1_000_000):
         received += len(part)
-        time.sleep(0.3)  # A slow client, which takes longer in total than the timeout of a request.
+        time.sleep(pause)
 
-    assert received == int(answer.headers["Content-Length"])
+    assert received == length
     assert time.monotonic() - start > real_server.REQUEST_SECONDS
