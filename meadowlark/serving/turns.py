@@ -37,7 +37,7 @@ _COMPUTING = 0.002
 _WEIGHT = 1 / 8
 # For which a thread may keep Python's global lock from others while such a client is at work beside others. Where no
 # one computes for long, it would only interrupt short requests.
-_SWITCH_SECONDS = 0.0003
+_SHORT_SWITCH_SECONDS = 0.0003
 _log = logging.getLogger("meadowlark.serving")
 
 
@@ -85,13 +85,15 @@ class Turns:
         following: tuple[str, Work] | None = (client, work)
         while following is not None:
             client, work = following
-            begin = thread_time()
+            # Who computes only matters beside others; asking the system for the time costs as much as all of this.
+            begin = thread_time() if monotonic() < self._shared_until else None
             try:
                 work()
             except Exception:  # Of one request; the next one is another's.
                 _log.exception("A request failed outside of the application.")
+            seconds = None if begin is None else thread_time() - begin
             with self._lock:
-                following = self._next_after(client, begin)
+                following = self._next_after(client, seconds)
         return True
 
     def _is_shared(self) -> bool:
@@ -108,18 +110,20 @@ class Turns:
             return self._threads
         return 1 if client in self._computing else self._share
 
-    def _next_after(self, client: str, begin: float) -> tuple[str, Work] | None:
-        """Count the end of a client's work, before which its thread's processor time was `begin`, and the beginning of
-        what is returned."""
+    def _next_after(self, client: str, seconds: float | None) -> tuple[str, Work] | None:
+        """Count the end of a client's work, and the beginning of what is returned. `seconds` is the processor time of
+        the work, None if the client was alone."""
         at_work = self._at_work[client] - 1
         if at_work:
             self._at_work[client] = at_work
         else:
             del self._at_work[client]
-        if at_work or client in self._waiting:
-            self._count(client, thread_time() - begin)
-        elif self._seconds.pop(client, None) is not None:
+        if not at_work and client not in self._waiting:
+            self._seconds.pop(client, None)
             self._computing.discard(client)
+        elif seconds is not None:
+            self._count(client, seconds)
+        if self._computing or self._interval != self._usual_interval:
             self._set_switch_interval()
         following = self._next() if self._waiting else None
         if following is None:
@@ -134,11 +138,10 @@ class Turns:
             self._computing.add(client)
         else:
             self._computing.discard(client)
-        self._set_switch_interval()
 
     def _set_switch_interval(self) -> None:
         is_short = self._computing and self._is_shared()
-        interval = min(_SWITCH_SECONDS, self._usual_interval) if is_short else self._usual_interval
+        interval = min(_SHORT_SWITCH_SECONDS, self._usual_interval) if is_short else self._usual_interval
         if interval != self._interval:
             sys.setswitchinterval(interval)
             self._interval = interval
