@@ -15,8 +15,8 @@ from edfi_api.common.memory import HELD_UNTIL_ANSWERED, MemoryExhausted
 from edfi_api.web.prepared_requests import CARRIED_OUT, DOCUMENT_ID, PREPARED
 from edfi_api.web.problem_details.problem import SYSTEM_ERROR, Problem
 from meadowlark.serving import environ, large_answers, own_answers
+from meadowlark.serving.delayed_answers import DelayedAnswers
 from meadowlark.serving.large_answers import LARGE, Senders
-from meadowlark.serving.refusals import DelayedRefusals
 from meadowlark.serving.request_bodies import Body, RequestBodies, Unread, memory_for
 from meadowlark.serving.rsgi import Fields, HTTPProtocol, Scope
 from meadowlark.serving.short_way import PlainRequest, PreparedRequests
@@ -50,8 +50,8 @@ class Gateway:
     busy: dict[object, str]
     seconds: float
     turns: Turns
-    # Of clients that send too many requests.
-    refusals: DelayedRefusals
+    # To clients that send too many requests.
+    delayed: DelayedAnswers
     # Whose turn a request takes.
     caller_of: Callable[[WSGIEnvironment], Caller]
     # From then on each answer is the last one of its connection.
@@ -219,7 +219,7 @@ class _Exchange:
         send = partial(self._protocol.response_bytes, self._status, self._headers, b"".join(first))
         if self._status == _TOO_MANY_REQUESTS:
             self._end(size)
-            self._gateway.refusals.add(send)
+            self._gateway.delayed.add(send)
             return
         send()
         self._keep_prepared()
@@ -251,7 +251,7 @@ class _Exchange:
     def refuse_later(self, problem: Problem) -> None:
         """Answer with the problem after a while, in which the connection may be closed for the benefit of others."""
         self._gateway.busy.pop(self, None)
-        self._gateway.refusals.add(partial(self.refuse, problem))
+        self._gateway.delayed.add(partial(self.refuse, problem))
 
     def refuse(self, problem: Problem) -> None:
         """Answer with the problem."""

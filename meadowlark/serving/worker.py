@@ -29,11 +29,11 @@ from gunicorn.workers.base import Worker
 from edfi_api.common.conf import api_settings
 from edfi_api.common.memory import process_memory
 from meadowlark.serving import environ
+from meadowlark.serving.delayed_answers import DelayedAnswers
 from meadowlark.serving.engine import Engine
 from meadowlark.serving.gateway import Gateway
 from meadowlark.serving.large_answers import Senders
 from meadowlark.serving.process import deliver_stop_signals, give_small_blocks_back
-from meadowlark.serving.refusals import DelayedRefusals
 from meadowlark.serving.request_bodies import RequestBodies
 from meadowlark.serving.rsgi import Fields, HTTPProtocol, Scope
 from meadowlark.serving.turns import Caller, Turns
@@ -41,7 +41,7 @@ from meadowlark.serving.turns import Caller, Turns
 # The milliseconds since data was last sent and received, in Linux's struct tcp_info.
 _TCP_INFO = struct.Struct("44xI4xI")
 # Seconds between two checks of deadlines and of the number of connections; the second one while connections are closed
-# or refusals wait.
+# or answers are delayed.
 _INTERVAL = 1.0
 _SHORT_INTERVAL = 0.1
 # The part of the connections that the engine accepts from which on silent ones are closed.
@@ -143,7 +143,7 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
         sys.setswitchinterval(_SWITCH_SECONDS)
         self._senders = Senders(ThreadPoolExecutor(self.cfg.threads, thread_name_prefix="large-answer"))
         self._turns = Turns(self.cfg.threads, min(_MOST_WAITING, self.cfg.worker_connections // 2))
-        self._refusals = DelayedRefusals(_REFUSED_AFTER)
+        self._delayed = DelayedAnswers(_REFUSED_AFTER, self.cfg.worker_connections)
         self._busy: dict[object, str] = {}
         self._ports = {each.getsockname()[1] for each in self.sockets if each.family != socket.AF_UNIX}
         self._stopping = Event()
@@ -190,7 +190,7 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
             self._busy,
             self.request_seconds,
             self._turns,
-            self._refusals,
+            self._delayed,
             getattr(self.wsgi, "caller_of", _by_address),
             self._stopping,
             self._log_access if self.log.access_log_enabled else None,
@@ -222,7 +222,7 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
         self._bodies.expire()
         if process_memory().was_reserved():
             give_small_blocks_back()
-        if self._refusals.send_due():
+        if self._delayed.send_due():
             interval = _SHORT_INTERVAL
         busy = frozenset(self._busy.copy().values())
         if close_longest_silent(self._ports, int(_FULL * self.cfg.worker_connections), busy):

@@ -17,9 +17,9 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from edfi_api.core.security.models import Application
 from edfi_api.core.security.profiles.loading import assign_profiles, read_definitions, store_profiles
 from meadowlark.serving import environ
+from meadowlark.serving.delayed_answers import DelayedAnswers
 from meadowlark.serving.gateway import Gateway
 from meadowlark.serving.large_answers import Senders
-from meadowlark.serving.refusals import DelayedRefusals
 from meadowlark.serving.request_bodies import RequestBodies
 from meadowlark.serving.turns import Turns
 from tests.conftest import new_token
@@ -104,7 +104,7 @@ def new_gateway() -> Iterator[Gateway]:
                 busy={},
                 seconds=1,
                 turns=Turns(1, most_waiting=1),
-                refusals=DelayedRefusals(1),
+                delayed=DelayedAnswers(1, 1),
                 caller_of=application.caller_of,
                 stopping=Event(),
                 prepared=application.prepared_requests,

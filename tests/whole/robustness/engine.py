@@ -9,10 +9,10 @@ from threading import Event
 from typing import Any
 
 from meadowlark.serving import environ
+from meadowlark.serving.delayed_answers import DelayedAnswers
 from meadowlark.serving.engine import Engine
 from meadowlark.serving.gateway import AccessLog, Gateway
 from meadowlark.serving.large_answers import Senders
-from meadowlark.serving.refusals import DelayedRefusals
 from meadowlark.serving.request_bodies import RequestBodies
 from meadowlark.serving.turns import Caller, Turns
 from tests.whole.robustness.waiting import wait_until
@@ -45,6 +45,7 @@ def serving_on(
     access_log: AccessLog | None = None,
     most_waiting: int = 100,
     refused_after: float = 0.1,
+    most_delayed: int = 100,
 ) -> Iterator[Engine]:
     bodies = RequestBodies(LIMIT, seconds)
     stopped = Event()
@@ -55,7 +56,7 @@ def serving_on(
         variables = environ.FIXED | {"SERVER_NAME": "localhost", "SERVER_PORT": "1"}
         busy = {} if busy is None else busy
         turns = Turns(THREADS, most_waiting)
-        refusals = DelayedRefusals(refused_after)
+        delayed = DelayedAnswers(refused_after, most_delayed)
         gateway = Gateway(
             application,
             variables,
@@ -64,7 +65,7 @@ def serving_on(
             busy,
             seconds,
             turns,
-            refusals,
+            delayed,
             _caller,
             stopping,
             access_log,
@@ -72,7 +73,7 @@ def serving_on(
 
         def check() -> None:
             bodies.expire()
-            refusals.send_due()
+            delayed.send_due()
 
         engine = Engine(
             listener, gateway.handle, threads=THREADS + 1, connections=100, head_seconds=head_seconds, backlog=100

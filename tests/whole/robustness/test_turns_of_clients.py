@@ -40,7 +40,7 @@ class Held:
 
 
 @contextmanager
-def held(most_waiting: int = 100, refused_after: float = 0.1) -> Iterator[tuple[Held, int]]:
+def held(most_waiting: int = 100, refused_after: float = 0.1, most_delayed: int = 100) -> Iterator[tuple[Held, int]]:
     """The application and its port."""
     application = Held()
     with (
@@ -52,6 +52,7 @@ def held(most_waiting: int = 100, refused_after: float = 0.1) -> Iterator[tuple[
             busy=application.busy,
             most_waiting=most_waiting,
             refused_after=refused_after,
+            most_delayed=most_delayed,
         ),
     ):
         try:
@@ -160,6 +161,21 @@ def test_a_refusal_of_the_application_waits_too_and_its_connection_stays_open() 
         next_one = received(limited[0]).status
 
     assert (others, early, statuses, next_one) == ([200] * 5, [], [429] * 5, 200)
+
+
+def test_refusals_beyond_those_that_may_wait_are_sent_at_once() -> None:
+    """A client that closes its connections and opens others fills no memory with its refusals."""
+    with held(most_waiting=0, refused_after=3600, most_delayed=0) as (application, port):
+        status_of(port, "polite")
+        at_work = sent(port, "greedy", "/slow")
+        wait_until(lambda: application.at_work == 1, 30)
+
+        refused = [status_of(port, client, path) for client, path in (("greedy", "/slow"), ("polite", "/limited"))]
+
+        application.let_go.set()
+        first = received(at_work).status
+
+    assert (refused, first) == ([429, 429], 200)
 
 
 def test_all_threads_work_again_after_a_refusal_where_no_request_may_wait() -> None:
