@@ -184,11 +184,10 @@ def test_what_takes_long_is_counted_in_the_background(steward, school, monkeypat
     counted = Counting.completeness
 
     def completeness(self, cursor, *arguments):
-        cursor.execute("SELECT pg_sleep(0.3)")
+        # Longer than half of the time of a page, which is the most that a figure may take.
+        cursor.execute("SELECT pg_sleep(1.2)")
         return counted(self, cursor, *arguments)
 
-    monkeypatch.setattr(figure_cache, "PAGE_SECONDS", 0.2)
-    monkeypatch.setattr(figure_cache, "_SLOW_SECONDS", 0.2)
     monkeypatch.setattr(Counting, "completeness", completeness)
 
     pages = [text_of(steward)]
@@ -209,9 +208,8 @@ def test_what_takes_long_is_counted_in_the_background(steward, school, monkeypat
 
 def test_what_takes_too_long_is_left_out(steward, school, monkeypatch, in_the_background):
     def completeness(self, cursor, *arguments):
-        cursor.execute("SELECT pg_sleep(1)")
+        cursor.execute("SELECT pg_sleep(1.2)")
 
-    monkeypatch.setattr(figure_cache, "PAGE_SECONDS", 0.2)
     monkeypatch.setattr(figure_cache, "BACKGROUND_SECONDS", 0.2)
     monkeypatch.setattr(Counting, "completeness", completeness)
 
