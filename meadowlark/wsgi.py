@@ -42,7 +42,7 @@ if api_settings.WRITE_RULES:
 resume_garbage_collection()
 
 # Django's own receivers of `request_finished` are not needed: there are no caches to close, the URL map is always the
-# same, and connections are checked when they are lent.
+# same, and connections are checked when they are taken.
 for receiver in (close_caches, reset_urlconf, close_old_connections):
     request_finished.disconnect(receiver)
 
@@ -82,13 +82,13 @@ class _Streamed:
         try:
             return next(self._blocks)
         finally:
-            _pool.take_back()
+            _pool.put_back()
 
     def close(self) -> None:
         try:
             self._answer.close()
         finally:
-            _pool.take_back()
+            _pool.put_back()
 
 
 def _answered(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -117,7 +117,7 @@ class _Application:
         try:
             answer = _traced(environ, start_response)
         finally:
-            _pool.take_back()
+            _pool.put_back()
         if environ["REQUEST_METHOD"] != "HEAD":
             return answer
         # Django leaves dropping the body to the server, and gunicorn logs a warning for each.
@@ -127,4 +127,4 @@ class _Application:
 
 _has_short_way = not _has_traces and "edfi_api.web.middleware.DataGZipMiddleware" not in settings.MIDDLEWARE
 _observe = import_module("edfi_api.site.observability.middleware").observe_prepared
-application = _Application(PreparedRequests(_pool.take_back, _observe) if _has_short_way else None)
+application = _Application(PreparedRequests(_pool.put_back, _observe) if _has_short_way else None)

@@ -114,4 +114,4 @@ def is_api_schema(path: Path) -> bool:
 
 def fill_resource_types(*, using: str, **_: Any) -> None:
     """Receiver of `post_migrate`: assigns a number in the database to every resource of the surface."""
-    resource_types.synchronise(current_surface().resources, using)
+    resource_types.synchronize(current_surface().resources, using)

@@ -1,4 +1,4 @@
-"""Lends database connections to requests, those that were used last first.
+"""A pool of database connections for requests, which take the one that was used last.
 
 Django has connections for each thread, and the engine gives requests to its threads in turn: the requests of one
 client would come to every connection, each with a session in PostgreSQL whose caches other requests have displaced.
@@ -62,10 +62,10 @@ class SilentDatabases:
         with self._lock:
             self._watched.add(connection)
             if not self._thread.is_alive():
-                self._thread = Thread(target=self._look_after, name="silent-databases", daemon=True)
+                self._thread = Thread(target=self._close_silent, name="silent-databases", daemon=True)
                 self._thread.start()
 
-    def _look_after(self) -> None:
+    def _close_silent(self) -> None:
         while True:
             time.sleep(_INTERVAL)
             with self._lock:
@@ -77,7 +77,7 @@ class SilentDatabases:
 
 
 def _end_if_silent(connection: Connection, seconds: float) -> bool:
-    """The thread that waits on it gets the error of a lost connection."""
+    """Shut down a connection on which nothing arrives; the thread that waits for it gets the error of a lost one."""
     pgconn = connection.pgconn
     if pgconn.transaction_status != TransactionStatus.ACTIVE:
         return False
@@ -116,21 +116,21 @@ class ConnectionPool:
         self._handler = handler
         self._create = handler.create_connection
         self._idle: defaultdict[str, deque[BaseDatabaseWrapper]] = defaultdict(deque)
-        self._lent = threading.local()
+        self._in_use = threading.local()
         self._of_settings = frozenset(handler.settings)
         self._others = _Others(most_to_others, count)
         self._silent = SilentDatabases(most_seconds_silent) if most_seconds_silent else None
 
     def install(self) -> None:
-        """A thread that has no connection to a database is lent one."""
-        self._handler.create_connection = self._lend  # type: ignore[method-assign]
+        """Let a thread that has no connection to a database take one of the pool."""
+        self._handler.create_connection = self._take  # type: ignore[method-assign]
         # Django's own looks for an event loop at each access, and threads that serve requests have none.
         of_thread = threading.local()
         of_thread.__dict__.update({each.alias: each for each in self._handler.all(initialized_only=True)})
         self._handler._connections = of_thread  # type: ignore[attr-defined]
 
-    def _lend(self, alias: str) -> BaseDatabaseWrapper:
-        connection = self._others.lend(alias) if alias not in self._of_settings else self._idle_one(alias)
+    def _take(self, alias: str) -> BaseDatabaseWrapper:
+        connection = self._others.take(alias) if alias not in self._of_settings else self._take_idle(alias)
         if connection is None:
             connection = self._create(alias)
             connection.inc_thread_sharing()
@@ -138,30 +138,31 @@ class ConnectionPool:
                 self._silent.watch(connection)
         else:
             _check(connection)
-        self._lent.__dict__[alias] = connection, connection.connection
+        self._in_use.__dict__[alias] = connection, connection.connection
         return connection
 
-    def _idle_one(self, alias: str) -> BaseDatabaseWrapper | None:
+    def _take_idle(self, alias: str) -> BaseDatabaseWrapper | None:
         try:
             return self._idle[alias].pop()
         except IndexError:
             return None
 
-    def take_back(self) -> None:
-        """Take back, at the end of a request, what was lent to its thread."""
-        lent = self._lent.__dict__
-        while lent:
-            alias, (connection, session) = lent.popitem()
+    def put_back(self) -> None:
+        """Put the connections that a thread has taken back into the pool, at the end of its request."""
+        in_use = self._in_use.__dict__
+        while in_use:
+            alias, (connection, session) = in_use.popitem()
             del self._handler[alias]
-            self._take_back(connection, session)
+            self._put_back(connection, session)
 
-    def _take_back(self, connection: BaseDatabaseWrapper, session: Connection | None) -> None:
-        """A connection that had this session when it was lent. One that is still in a transaction is not used again."""
+    def _put_back(self, connection: BaseDatabaseWrapper, session: Connection | None) -> None:
+        """Put back a connection that had this session when it was taken. One that is still in a transaction is not used
+        again."""
         alias = connection.alias
         if _was_lost(connection, session):
             self._close_idle(alias)
         if alias not in self._of_settings:
-            self._others.take_back(alias, connection)
+            self._others.put_back(alias, connection)
         elif not connection.in_atomic_block:
             self._idle[alias].append(connection)
             self._close_if_obsolete(self._idle[alias])
@@ -170,7 +171,7 @@ class ConnectionPool:
         if alias not in self._of_settings:
             self._others.close_idle(alias)
             return
-        while connection := self._idle_one(alias):
+        while connection := self._take_idle(alias):
             _close([connection])
 
     def _close_if_obsolete(self, idle: deque[BaseDatabaseWrapper]) -> None:
@@ -197,28 +198,28 @@ class _Others:
         self._idle: OrderedDict[BaseDatabaseWrapper, float] = OrderedDict()
         self._by_alias: dict[str, list[BaseDatabaseWrapper]] = {}
 
-    def lend(self, alias: str) -> BaseDatabaseWrapper | None:
-        """The one to this database that was used last; None if a new one has to be made."""
+    def take(self, alias: str) -> BaseDatabaseWrapper | None:
+        """Return the connection to this database that was used last; None if a new one has to be made."""
         with self._lock:
             self._busy += 1
             found = self._by_alias[alias][-1] if alias in self._by_alias else None
             if found is not None:
                 self._remove(found)
-            closed = list(self._beyond())
+            closed = list(self._remove_surplus())
         self._close(closed)
         return found
 
-    def take_back(self, alias: str, connection: BaseDatabaseWrapper) -> None:
-        """One that was lent, or made for the request."""
+    def put_back(self, alias: str, connection: BaseDatabaseWrapper) -> None:
+        """Put back a connection that was taken, or made for the request."""
         with self._lock:
             self._busy -= 1
             if connection.connection is not None and not connection.in_atomic_block:
                 self._idle[connection] = time.monotonic()
                 self._by_alias.setdefault(alias, []).append(connection)
-                self._is_open(connection)
+                self._count_as_open(connection)
             else:
-                self._is_closed(connection)
-            closed = list(self._beyond())
+                self._count_as_closed(connection)
+            closed = list(self._remove_surplus())
         self._close(closed)
 
     def close_idle(self, alias: str) -> None:
@@ -233,19 +234,19 @@ class _Others:
         _close(connections)
         with self._lock:
             for connection in connections:
-                self._is_closed(connection)
+                self._count_as_closed(connection)
 
-    def _is_open(self, connection: BaseDatabaseWrapper) -> None:
+    def _count_as_open(self, connection: BaseDatabaseWrapper) -> None:
         if connection not in self._counted:
             self._counted.add(connection)
             self._count(connection.alias, 1)
 
-    def _is_closed(self, connection: BaseDatabaseWrapper) -> None:
+    def _count_as_closed(self, connection: BaseDatabaseWrapper) -> None:
         if connection in self._counted:
             self._counted.remove(connection)
             self._count(connection.alias, -1)
 
-    def _beyond(self) -> Iterator[BaseDatabaseWrapper]:
+    def _remove_surplus(self) -> Iterator[BaseDatabaseWrapper]:
         """Remove and yield the idle connections to close: those beyond the limit, and those idle for too long."""
         late = time.monotonic() - _MOST_SECONDS_IDLE
         while self._idle:
@@ -273,7 +274,7 @@ def _check(connection: BaseDatabaseWrapper) -> None:
 
 
 def _was_lost(connection: BaseDatabaseWrapper, session: Connection | None) -> bool:
-    """Whether the session that the connection had when it was lent has ended."""
+    """Whether the session that the connection had when it was taken has ended."""
     return session is not None and (connection.connection is not session or session.closed)
 
 

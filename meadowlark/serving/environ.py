@@ -65,9 +65,9 @@ def body_length(variables: WSGIEnvironment) -> int | None:
     return None if _CODING in variables else int(variables.get("CONTENT_LENGTH") or 0)
 
 
-def spooled_bytes(variables: WSGIEnvironment) -> int:
-    """The limit of a body that may be large and is read into a file: that of a batch, or of a form with a file. 0 for
-    other bodies."""
+def bytes_in_file(variables: WSGIEnvironment) -> int:
+    """Return the limit of a body that may be large and is read into a file: that of a batch, or of a form with a file.
+    0 for other bodies."""
     if variables["REQUEST_METHOD"] != "POST":
         return 0
     if variables.get("CONTENT_TYPE", "").lower().startswith(_FORM_WITH_FILE):

@@ -69,7 +69,7 @@ class Gateway:
         elif plain.length:
             self.bodies.read(protocol, plain.length, partial(self._take_turn, plain, scope, protocol))
         else:
-            self._take_turn(plain, scope, protocol, b"", _nothing)
+            self._take_turn(plain, scope, protocol, b"", _release_nothing)
 
     def _take_turn(
         self,
@@ -79,10 +79,10 @@ class Gateway:
         body: Body | Unread,
         release: Callable[[], None],
     ) -> None:
-        """`release` is called when the body is no longer in memory."""
+        """Answer the body, or refuse it. `release` is called when the body is no longer in memory."""
         assert plain.kept is not None  # noqa: S101  It was found.
         if not isinstance(body, bytes):
-            self._exchange(scope, protocol, plain).body_has_arrived(body, release)
+            self._exchange(scope, protocol, plain).receive_body(body, release)
             return
         self.busy[protocol] = scope.client
         work = partial(self._answer_prepared, plain, scope, protocol, body, release)
@@ -156,13 +156,13 @@ class _Exchange:
 
     def _read_body(self, length: int | None) -> None:
         bodies = self._gateway.bodies
-        if limit := environ.spooled_bytes(self._variables):
-            bodies.read_into_file(self._protocol, length, limit, self.body_has_arrived)
+        if limit := environ.bytes_in_file(self._variables):
+            bodies.read_into_file(self._protocol, length, limit, self.receive_body)
         else:
-            bodies.read(self._protocol, length, self.body_has_arrived)
+            bodies.read(self._protocol, length, self.receive_body)
 
-    def body_has_arrived(self, body: Body | Unread, release: Callable[[], None]) -> None:
-        """`release` is called when the body is no longer in memory."""
+    def receive_body(self, body: Body | Unread, release: Callable[[], None]) -> None:
+        """Answer the body, or refuse it. `release` is called when the body is no longer in memory."""
         if isinstance(body, Unread) and (problem := _PROBLEMS.get(body)):
             release()
             self.refuse(problem)
@@ -176,7 +176,7 @@ class _Exchange:
             release()
 
     def answer(self, body: Body | Unread) -> None:
-        """In the client's turn."""
+        """Answer the request, in the client's turn."""
         self._gateway.busy[self] = self._client
         self._is_last = body is Unread.INCOMPLETE
         if self._plain is not None and CARRIED_OUT not in self._variables:
@@ -218,15 +218,15 @@ class _Exchange:
                 return
         send = partial(self._protocol.response_bytes, self._status, self._headers, b"".join(first))
         if self._status == _TOO_MANY_REQUESTS:
-            self._end(size)
+            self._finish(size)
             self._gateway.delayed.add(send)
             return
         send()
         self._keep_prepared()
-        self._end(size)
+        self._finish(size)
 
     def _keep_prepared(self) -> None:
-        """For the next requests of the same kind, what the view has prepared."""
+        """Keep what the view has prepared, for the next requests of the same kind."""
         prepared = self._gateway.prepared
         if self._variables.get(PREPARED) and prepared and self._plain and not self._gateway.stopping.is_set():
             prepared.keep(self._plain, self._variables, self._headers)
@@ -246,7 +246,7 @@ class _Exchange:
         except Exception:
             _log.exception("A large answer failed, and was cut off.")
         finally:
-            self._end(size)
+            self._finish(size)
 
     def refuse_later(self, problem: Problem) -> None:
         """Answer with the problem after a while, in which the connection may be closed for the benefit of others."""
@@ -260,10 +260,10 @@ class _Exchange:
         try:
             size = own_answers.send(self._protocol, problem)
         finally:
-            self._end(size)
+            self._finish(size)
 
-    def _end(self, size: int) -> None:
-        """The answer of so many bytes is made, and sent or cut off."""
+    def _finish(self, size: int) -> None:
+        """Release what the request holds, and log it: the answer of so many bytes is sent or cut off."""
         try:
             if close := getattr(self._blocks, "close", None):
                 close()
@@ -275,7 +275,7 @@ class _Exchange:
             self._gateway.busy.pop(self, None)
 
 
-def _nothing() -> None:
+def _release_nothing() -> None:
     """Release nothing: there is no body."""
 
 

@@ -34,8 +34,8 @@ def _open_files() -> int:
 # (meadowlark/docs/design/performance.md). Fewer threads cost nothing while all requests are fast, but then a few slow
 # queries block all others.
 #
-# A request is lent a database connection (connection_pool.py), and no request waits for one. A batch that goes on
-# while its answer is sent does so in a thread of `large_answers.Senders`, and is lent one there for each block. So at
+# A request takes a database connection (connection_pool.py), and never waits for one. A batch that goes on
+# while its answer is sent does so in a thread of `large_answers.Senders`, and takes one there for each block. So at
 # most workers x (threads + the lesser of threads and MEADOWLARK_BATCHES_AT_ONCE) are open to a database; with
 # gunicorn's own worker, workers x threads.
 worker_class = "gthread"

@@ -50,14 +50,14 @@ _slots: dict[int, Sockets] = {}
 
 
 def assign(server: Arbiter, worker: Worker) -> None:
-    """Gives a worker that is about to be forked the sockets of a slot, preferably one without a worker."""
+    """Give a worker that is about to be forked the sockets of a slot, preferably one without a worker."""
     if _slots.get(0) is not server.LISTENERS:
         _slots.clear()
         _slots[0] = server.LISTENERS
     users = Counter(each.slot for each in server.WORKERS.values())
     worker.slot = min(range(server.num_workers), key=lambda slot: (users[slot], slot))
     if worker.slot not in _slots:
-        _slots[worker.slot] = [_beside(listener, server.cfg.backlog) for listener in server.LISTENERS]
+        _slots[worker.slot] = [_open_another(listener, server.cfg.backlog) for listener in server.LISTENERS]
     worker.sockets = _slots[worker.slot]
 
 
@@ -84,7 +84,7 @@ def retire(server: Arbiter, count: int) -> None:
 
 
 def release(server: Arbiter, worker: Worker) -> None:
-    """After the end of a worker: close the sockets of its slot if there will be no other worker for it."""
+    """Close, after the end of a worker, the sockets of its slot if there will be no other worker for it."""
     if 0 < worker.slot >= server.num_workers:
         _close(_slots.pop(worker.slot, []))
     if all(slot < server.num_workers for slot in _slots):
@@ -93,7 +93,7 @@ def release(server: Arbiter, worker: Worker) -> None:
 
 
 def end(server: Arbiter) -> None:
-    """Before the end of all workers: begin no handshake, let the workers accept what waits in their queues, and close
+    """Prepare the end of all workers: begin no handshake, let the workers accept what waits in their queues, and close
     all sockets but those of gunicorn, which closes them next."""
     every = [each for sockets in _slots.values() for each in sockets if each.family != socket.AF_UNIX]
     for each in every:
@@ -107,8 +107,8 @@ def end(server: Arbiter) -> None:
 
 
 def _ignore_new(listener: Socket) -> None:
-    """A client whose handshake is ignored tries again a second later, and is refused if the socket has been closed.
-    Changes nothing on systems that have no such filter."""
+    """Ignore new handshakes. A client whose handshake is ignored tries again a second later, and is refused if the
+    socket has been closed. Changes nothing on systems that have no such filter."""
     with suppress(OSError):
         program = array("B", b"".join(struct.pack("HBBI", *step) for step in _WITHOUT_NEW_HANDSHAKES))
         start, _ = program.buffer_info()
@@ -125,8 +125,8 @@ def _is_awaited(listener: Socket) -> bool:
 
 
 def _distribute(listener: Socket, count: int | None) -> None:
-    """New connections go to so many of the sockets at the address of this one, the first that were opened; or to all.
-    Changes nothing where a socket is shared, and on systems that have no such option."""
+    """Let new connections go to so many of the sockets at the address of this one, the first that were opened; or to
+    all. Changes nothing where a socket is shared, and on systems that have no such option."""
     with suppress(OSError):
         # First: what cannot be removed again would withhold connections from workers that are added later.
         with suppress(FileNotFoundError):
@@ -139,8 +139,8 @@ def _distribute(listener: Socket, count: int | None) -> None:
             listener.setsockopt(socket.SOL_SOCKET, _ATTACH_PROGRAM, struct.pack("HP", len(steps), start))
 
 
-def _beside(listener: Socket, backlog: int) -> Socket:
-    """Another socket at the same address. The same one again where the system allows no other: Unix sockets, and
+def _open_another(listener: Socket, backlog: int) -> Socket:
+    """Open another socket at the same address. The same one again where the system allows no other: Unix sockets, and
     sockets that another account has opened."""
     if listener.family == socket.AF_UNIX:
         return listener.dup()
@@ -162,7 +162,7 @@ def _beside(listener: Socket, backlog: int) -> Socket:
 
 
 def replace_by_silent(listener: int) -> None:
-    """Makes a file descriptor of a listening socket one of a socket without clients. Connections to the former
+    """Make a file descriptor of a listening socket one of a socket without clients. Connections to the former
     socket wait in its queue, as far as another descriptor keeps it open."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.setblocking(False)

@@ -54,7 +54,7 @@ def deliver_stop_signals_after_forks() -> None:
 # given back. Also, each thread fills an arena of its own, and little of it is shared. After requests of 10 MB by ten
 # clients at once a worker kept 346 MB with two arenas, 256 MB with a fixed size, 225 MB with both, and 204 MB with
 # `malloc_trim` in addition. So the size and the number of arenas are fixed, and memory is trimmed after much of it was
-# lent. Threads rarely meet in an arena, since only one of them runs Python.
+# taken. Threads rarely meet in an arena, since only one of them runs Python.
 
 # Of glibc's malloc.h.
 _MMAP_THRESHOLD = -3

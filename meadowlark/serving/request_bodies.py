@@ -20,7 +20,7 @@ from meadowlark.serving.rsgi import HTTPProtocol, Pending
 # that send large bodies slowly cannot keep ordinary documents out.
 _SMALL = 16 * 1024
 _MOST_HELD = 16 * 2**20
-# Of a body that is spooled.
+# Of a body that is read into a file.
 _MOST_IN_MEMORY = 2**20
 # Each chunk costs about 15 microseconds of processor time, however small it is.
 _MOST_CHUNKS = 50_000
@@ -34,14 +34,14 @@ class Unread(Enum):
     NO_ROOM = auto()
 
 
-# In memory, or in a file for those that are spooled.
+# In memory, or in a file for those that may be large.
 Body = bytes | IO[bytes]
 # Called with the body, and with what is to be called when it is no longer in memory.
 Finish = Callable[[Body | Unread, Callable[[], None]], None]
 
 
 def memory_for(body: Body | Unread) -> AbstractContextManager[int]:
-    """The share of the memory for large requests that a body takes while it is worked on. Those that are spooled are
+    """The share of the memory for large requests that a body takes while it is worked on. Those in a file are
     decoded in parts, whose receiver takes a share. Raises MemoryExhausted."""
     if isinstance(body, bytes) and len(body) > _SMALL and (cost := cost_of_json(body)) > SMALL:
         return process_memory().reserve(cost)
@@ -138,11 +138,11 @@ class _WholeBody(RequestBody):
 
     def read(self, protocol: HTTPProtocol, length: int) -> None:
         if self._reserve(length):
-            self._wait(protocol(), self._arrived)
+            self._wait(protocol(), self._receive)
         else:
             self._end(Unread.NO_ROOM)
 
-    def _arrived(self, pending: Pending) -> None:
+    def _receive(self, pending: Pending) -> None:
         self._pending = None
         if pending.cancelled():
             return self._end(Unread.LATE)

@@ -81,11 +81,11 @@ class PlainRequest(NamedTuple):
 
 
 class PreparedRequests:
-    """The prepared requests of a process, by kind; the oldest ones are dropped where there are too many. `take_back`
-    takes back the connections that were lent to the thread, `observe` counts and logs an answer."""
+    """The prepared requests of a process, by kind; the oldest ones are dropped where there are too many. `put_back`
+    puts the connections of the thread back into the pool, `observe` counts and logs an answer."""
 
-    def __init__(self, take_back: Callable[[], None], observe: Observe) -> None:
-        self._take_back = take_back
+    def __init__(self, put_back: Callable[[], None], observe: Observe) -> None:
+        self._put_back = put_back
         self._observe = observe
         self._kept: dict[bytes, Kept] = {}
         self._lock = Lock()
@@ -118,8 +118,8 @@ class PreparedRequests:
         if query and self._may_be_in_query and ("correlationid" in query.lower() or "%" in query):
             return None
         has_query = "?" if query else ""
-        told = "\n".join([method, f"{len(path)}{has_query}{document_id is None}{path}", *map(":".join, alike)])
-        kind = sha256(told.encode()).digest()
+        text = "\n".join([method, f"{len(path)}{has_query}{document_id is None}{path}", *map(":".join, alike)])
+        kind = sha256(text.encode()).digest()
         return PlainRequest(kind, self._kept.get(kind), document_id, length, sent)
 
     def _sent_correlation_id(self, fields: Fields) -> str | None:
@@ -140,7 +140,7 @@ class PreparedRequests:
             try:
                 done = request.carry_out(plain.document_id, partial(_as_django, kept, scope, body, correlation_id))
             finally:
-                self._take_back()
+                self._put_back()
             if isinstance(done, CarriedOut):
                 return {CARRIED_OUT: done, BEGAN: began, CHOSEN: correlation_id}
             headers = done.headers + kept.headers

@@ -3,7 +3,7 @@
 The engine hands over requests in the order in which they arrive: whoever has most connections would get the server. So
 a client has few requests at work while others are there; its further ones wait here, where they occupy no thread, and a
 thread that has finished takes the next one of the client with the fewest at work. A client that is alone has all
-threads. The engine has one thread more than requests are worked on at a time: it receives what arrives meanwhile.
+threads. The engine has one thread more than requests are worked on at a time: it receives what arrives in the meantime.
 See meadowlark/docs/design/decisions/0021-turns-of-clients.md.
 """
 
@@ -27,15 +27,15 @@ class Caller(NamedTuple):
 
 # A client that has sent nothing for so long leaves its share to others.
 _SECONDS_ABSENT = 10.0
-# The part of the threads that one client has beside others.
+# The part of the threads that one client has while there are others.
 _SHARE = 4
-# Processor time of a request, in seconds, from which on its client has one thread beside others. Of threads that
-# compute one runs at a time, so more of them do no more work, but each makes the others wait for Python's global lock.
-# A request by id takes a tenth of it, a page of 500 twice as much or more.
+# Processor time of a request, in seconds, from which on its client has one thread while there are others. Of threads
+# that compute one runs at a time, so more of them do no more work, but each makes the others wait for Python's global
+# lock. A request by id takes a tenth of it, a page of 500 twice as much or more.
 _COMPUTING = 0.002
 # The weight of a request in the mean of its client.
 _WEIGHT = 1 / 8
-# For which a thread may keep Python's global lock from others while such a client is at work beside others. Where no
+# For which a thread may keep Python's global lock from others while such a client and others are at work. Where no
 # one computes for long, it would only interrupt short requests.
 _SHORT_SWITCH_SECONDS = 0.0003
 _log = logging.getLogger("meadowlark.serving")
@@ -81,11 +81,12 @@ class Turns:
             self._at_work[client] = at_work + 1
             if client in self._waiting:
                 self._waiting[client].append(work)
-                work = self._taken(client)
+                work = self._take_waiting(client)
         following: tuple[str, Work] | None = (client, work)
         while following is not None:
             client, work = following
-            # Who computes only matters beside others; asking the system for the time costs as much as all of this.
+            # Who computes only matters while there are others; asking the system for the time costs as much as all of
+            # this.
             begin = thread_time() if monotonic() < self._shared_until else None
             try:
                 work()
@@ -93,7 +94,7 @@ class Turns:
                 _log.exception("A request failed outside of the application.")
             seconds = None if begin is None else thread_time() - begin
             with self._lock:
-                following = self._next_after(client, seconds)
+                following = self._finish_and_take_next(client, seconds)
         return True
 
     def _is_shared(self) -> bool:
@@ -110,7 +111,7 @@ class Turns:
             return self._threads
         return 1 if client in self._computing else self._share
 
-    def _next_after(self, client: str, seconds: float | None) -> tuple[str, Work] | None:
+    def _finish_and_take_next(self, client: str, seconds: float | None) -> tuple[str, Work] | None:
         """Count the end of a client's work, and the beginning of what is returned. `seconds` is the processor time of
         the work, None if the client was alone."""
         at_work = self._at_work[client] - 1
@@ -125,7 +126,7 @@ class Turns:
             self._count(client, seconds)
         if self._computing or self._interval != self._usual_interval:
             self._set_switch_interval()
-        following = self._next() if self._waiting else None
+        following = self._take_next() if self._waiting else None
         if following is None:
             self._free += 1
         return following
@@ -146,8 +147,9 @@ class Turns:
             sys.setswitchinterval(interval)
             self._interval = interval
 
-    def _next(self) -> tuple[str, Work] | None:
-        """What waits of the client with the fewest requests at work, among those that have less than their share."""
+    def _take_next(self) -> tuple[str, Work] | None:
+        """Take what waits of the client with the fewest requests at work, among those that have less than their
+        share."""
         is_shared = self._is_shared()
         fewest = self._threads
         client = None
@@ -158,9 +160,9 @@ class Turns:
         if client is None:
             return None
         self._at_work[client] = fewest + 1
-        return client, self._taken(client)
+        return client, self._take_waiting(client)
 
-    def _taken(self, client: str) -> Work:
+    def _take_waiting(self, client: str) -> Work:
         waiting = self._waiting.pop(client)
         work = waiting.popleft()
         if waiting:

@@ -147,7 +147,7 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
         self._busy: dict[object, str] = {}
         self._ports = {each.getsockname()[1] for each in self.sockets if each.family != socket.AF_UNIX}
         self._stopping = Event()
-        engines = [self._engine(listener) for listener in self.sockets]
+        engines = [self._make_engine(listener) for listener in self.sockets]
         for engine in engines:
             engine.start()
         while self.alive and self.ppid == os.getppid():
@@ -176,7 +176,7 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
         while not is_done() and time.monotonic() < end:
             self._look_after_connections(_SHORT_INTERVAL)
 
-    def _engine(self, listener: socket.socket) -> Engine:
+    def _make_engine(self, listener: socket.socket) -> Engine:
         if hasattr(socket, "TCP_USER_TIMEOUT") and listener.family != socket.AF_UNIX:
             # Connections inherit it: the system closes those whose client takes nothing of what is sent.
             listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * self.request_seconds)

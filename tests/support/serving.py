@@ -105,14 +105,14 @@ class Served:
         """Serve this surface within the context, in the transaction of the test."""
         is_numbered = self.surface.by_name.keys() <= resource_types.numbers(DOCUMENTS).keys()
         if not is_numbered:
-            resource_types.synchronise(self.surface.resources, DOCUMENTS)
-            tracked_changes.synchronise(self.surface.resources, DOCUMENTS)
+            resource_types.synchronize(self.surface.resources, DOCUMENTS)
+            tracked_changes.synchronize(self.surface.resources, DOCUMENTS)
             fill_claims(self.surface)
             client_of_token.cache_clear()  # Clients know which claims there are.
         with override_settings(ROOT_URLCONF=self.urls):
             yield
         if not is_numbered:
-            resource_types.synchronise((), DOCUMENTS)  # Clears the cache: the numbers are rolled back.
+            resource_types.synchronize((), DOCUMENTS)  # Clears the cache: the numbers are rolled back.
 
 
 @cache

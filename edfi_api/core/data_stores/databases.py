@@ -89,7 +89,7 @@ def add_beside(using: str, name: str) -> str:
 
 
 def own_connection(alias: str, application_name: str) -> BaseDatabaseWrapper:
-    """A connection of Django's class to the database of an alias, but none of those that are lent to requests: its
+    """A connection of Django's class to the database of an alias, but none of the pool for requests: its
     owner closes it."""
     made = ConnectionHandler.create_connection(connections, alias)
     options = made.settings_dict["OPTIONS"] | {"application_name": application_name}

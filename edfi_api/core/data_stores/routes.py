@@ -17,7 +17,7 @@ from edfi_api.core.data_stores.databases import remove
 from edfi_api.core.data_stores.models import DataStore, DerivativeType, State
 from edfi_api.core.data_stores.routing import Database, NamedTenant, RoutingTable, Store, context_of
 from edfi_api.core.storage.database_state import database_state, discard
-from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.execution import execute, run_with_retries
 from edfi_api.core.storage.driver.sql import Sql, statements_of
 
 _ROUTES = statements_of(__file__)("routes")
@@ -61,7 +61,7 @@ class Routes:
             if self._checked_at != seen:
                 return
             self._checked_at = time.monotonic()
-            [(version,)] = with_retries(lambda: execute(_VERSION, self._using))
+            [(version,)] = run_with_retries(lambda: execute(_VERSION, self._using))
             if version != self._table.version:
                 self._swap(read_table(self._using))
 
@@ -82,7 +82,7 @@ def routes() -> Routes:
 
 def read_table(using: str = DEFAULT_DB_ALIAS) -> RoutingTable:
     """The table as the admin database has it now."""
-    rows = with_retries(lambda: execute(_ROUTES, using))
+    rows = run_with_retries(lambda: execute(_ROUTES, using))
     tenants = {id_: NamedTenant(id_, name) for _, id_, name, *_ in rows if id_ is not None}
     stores = [_store(tenants.get(tenant), *row) for _, tenant, _, *row in rows if row[0] is not None]
     return RoutingTable.of(rows[0][0], stores, tenants.values())

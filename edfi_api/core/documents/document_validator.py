@@ -25,7 +25,7 @@ from edfi_api.core.documents.extraction import (
     PartialIdentityReader,
     StoredUris,
     descriptor_identity,
-    normalise_case,
+    normalize_case,
 )
 from edfi_api.core.documents.json_text import MOST_REFERENCES
 from edfi_api.core.documents.ods_form import OdsBodyValidator, compile_ods_coercion
@@ -182,7 +182,7 @@ class DocumentValidator:
     def as_validated(self, body: dict[str, Any], stored_uris: StoredUris) -> ValidatedDocument:
         """A valid body with its identity, references and securables. Raises DocumentTooLarge."""
         references, key_descriptors = self._references(body)
-        normalise_case(body, [*references, *key_descriptors], stored_uris)
+        normalize_case(body, [*references, *key_descriptors], stored_uris)
         return self._as_validated(body, references, key_descriptors)
 
     def partial_identity(self, sent: dict[str, Any]) -> PartialIdentity:

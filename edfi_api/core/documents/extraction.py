@@ -263,7 +263,7 @@ class _Identities:
         return key, referential_id(self._name.project, self._name.resource, hashed)
 
 
-def normalise_case(body: dict[str, Any], references: Iterable[DocumentReference], stored_uris: StoredUris) -> None:
+def normalize_case(body: dict[str, Any], references: Iterable[DocumentReference], stored_uris: StoredUris) -> None:
     """Replace, in place, every descriptor value of `body` whose stored descriptor differs in case."""
     descriptors = [reference for reference in references if reference.value is not None]
     if not descriptors:

@@ -114,7 +114,7 @@ def misspelt_namespace(path: str) -> Violation:
 
 
 def like_stored_key(path: str, stored: str) -> Violation:
-    """A key that looks like a stored one, whose value is `stored`, told apart by escapes."""
+    """A key that looks like a stored one, whose value is `stored`, distinguished by escapes."""
     message = f"{_name(path)} looks like that of another item with the same key, {stored}, and is not equal to it."
     return Violation(path, message, f"Send {stored} if that item is meant.")
 

@@ -6,7 +6,7 @@ from typing import Any
 from edfi_api.core.queries.page_sql import page_sql, rest_sql
 from edfi_api.core.queries.plan import for_many_rows, ordered_plan, plan, ranges, require_index
 from edfi_api.core.queries.selection import Selection
-from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.execution import execute, run_with_retries
 from edfi_api.core.storage.driver.sql import Sql, all_of
 from edfi_api.core.storage.row_policy import Predicate
 from edfi_api.core.storage.stored import StoredDocument
@@ -97,4 +97,4 @@ def _documents(
 
 
 def _run(statement: Sql, selection: Selection, hides_values: bool = False) -> list[tuple[Any, ...]]:
-    return with_retries(lambda: execute(statement, selection.using, hides_values=hides_values))
+    return run_with_retries(lambda: execute(statement, selection.using, hides_values=hides_values))

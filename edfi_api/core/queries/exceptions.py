@@ -26,7 +26,7 @@ class IndexRequired(Exception):
 @dataclass
 class UnknownQueryField(Exception):
     """A parameter that is not a query field of the resource; `name` as sent. `known` are the fields that the client may
-    use, as far as they are told."""
+    use, as far as the answer names them."""
 
     name: str
     known: Collection[str] = field(default=(), repr=False)

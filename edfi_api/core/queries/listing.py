@@ -23,7 +23,7 @@ from edfi_api.core.queries.exceptions import (
 )
 from edfi_api.core.queries.pagination import Page, PageToken, smallest_part
 from edfi_api.core.queries.parameters import is_natural_number
-from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.execution import execute, run_with_retries
 from edfi_api.core.storage.driver.sql import Sql, all_of
 from references.identity import as_uuid
 
@@ -287,7 +287,9 @@ class SqlRows:
     def listed(self, page: Page, using: str) -> Listed[dict[str, Any]]:
         """The JSON objects of a page."""
         total = (
-            with_retries(lambda: execute(_COUNT.fill(rows=self._matching()), using))[0][0] if page.wants_total else None
+            run_with_retries(lambda: execute(_COUNT.fill(rows=self._matching()), using))[0][0]
+            if page.wants_total
+            else None
         )
         found = self._of(page).read(using, page.size, page.offset)
         is_by_row = bool(found) and self.version is None
@@ -297,7 +299,7 @@ class SqlRows:
         """The place of each row of a page in the order of the rows, and its JSON object."""
         found: list[tuple[Any, ...]] = []
         for statement in self.pages(size, offset):
-            found = with_retries(partial(execute, statement, using))
+            found = run_with_retries(partial(execute, statement, using))
             # An offset may have skipped the row that is not shown.
             if found[-1][1] if found else not (size and offset):
                 break
@@ -312,7 +314,7 @@ class SqlRows:
     def partition(self, number: int, using: str) -> list[int]:
         """The first rows of at most `number` parts of about equal size."""
         statement = partition_sql(self.row, self._matching(), number, smallest_part())
-        return [row for (row,) in with_retries(lambda: execute(statement, using))]
+        return [row for (row,) in run_with_retries(lambda: execute(statement, using))]
 
     def _matching(self) -> Sql:
         return matching(self.tables, self.conditions)

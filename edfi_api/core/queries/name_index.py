@@ -17,7 +17,7 @@ from django.db import connections, transaction
 from edfi_api.core.documents.securables import SecurableKind, groups, is_person
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage import resource_types
-from edfi_api.core.storage.driver.execution import rows_in_time
+from edfi_api.core.storage.driver.execution import fetch_in_time
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.model.surface.resource import JsonPath, QueryType, Resource, ResourceName
 
@@ -128,7 +128,7 @@ def numbers_of(names: Iterable[ResourceName], using: str) -> set[int]:
     return {numbers[name] for name in names if name in numbers}
 
 
-def bring_in_line(using: str) -> str:
+def synchronize(using: str) -> str:
     """Build the index of a database if it is not there, outside of transactions, and drop those of other models; return
     what was done, an empty text for nothing. What an interrupted build has left is built again."""
     index = named_resources().index(using)
@@ -248,7 +248,7 @@ def _word(lexemes: Sequence[str]) -> Word:
 
 def _rows(statement: Sql, using: str) -> list[int] | None:
     with by_bitmaps(using):
-        found = rows_in_time(statement, _MILLISECONDS, using)
+        found = fetch_in_time(statement, _MILLISECONDS, using)
     return None if found is None else [row for (row,) in found]
 
 

@@ -16,7 +16,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.core.queries.exceptions import IndexRequired
 from edfi_api.core.queries.query_indexes import is_indexed
 from edfi_api.core.queries.selection import Order, OrderBy, Selection
-from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.execution import execute, run_with_retries
 from edfi_api.core.storage.driver.sql import Sql, all_of
 from edfi_api.core.storage.row_policy import AccessPath, Predicate
 
@@ -96,7 +96,7 @@ def _leaves_many(selection: Selection) -> bool:
         return False
     statement = _HAS_MORE.fill(conditions=all_of(for_many_rows(selection)))
     values = ranges(selection) | {"most": api_settings.MAX_ROWS_WITHOUT_INDEX}
-    ((has_more,),) = with_retries(lambda: execute(statement.with_values(**values), selection.using))
+    ((has_more,),) = run_with_retries(lambda: execute(statement.with_values(**values), selection.using))
     return bool(has_more)
 
 

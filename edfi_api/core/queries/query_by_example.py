@@ -178,7 +178,7 @@ class QueryByExample:
 
         `other` has the lower-cased names of parameters that are not filters. Raises what `read_filters` does;
         InvalidQueryValues also for descriptors that do not exist if `leniency` is strict, which otherwise gets them.
-        Whether one exists is told of those types only of which the client `reads_all`.
+        Whether one exists is said only of those types of which the client `reads_all`.
         """
         leniency = leniency or Leniency()
         filters = read_filters(self._filterable(), query, other, leniency, self._meant_filters.match)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from edfi_api.core.storage.database_state import database_state
-from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.execution import execute, run_with_retries
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.model.surface.resource import JsonPath, Resource
 
@@ -112,7 +112,7 @@ class _KnownIndexes:
     def names(self) -> frozenset[str]:
         now = time.monotonic()
         if now - self._read_at > _KEPT_SECONDS:
-            self._names = frozenset(name for (name,) in with_retries(lambda: execute(_NAMES, self._using)))
+            self._names = frozenset(name for (name,) in run_with_retries(lambda: execute(_NAMES, self._using)))
             self._read_at = now
         return self._names
 

@@ -25,7 +25,7 @@ from django.db import DatabaseError, InterfaceError
 
 from edfi_api.core.queries.selection import Selection
 from edfi_api.core.storage.database_state import SECONDS_BETWEEN_RECORDS, database_state, replicas
-from edfi_api.core.storage.driver.execution import TooMuchContention, execute, with_retries
+from edfi_api.core.storage.driver.execution import TooMuchContention, execute, run_with_retries
 from edfi_api.core.storage.driver.sql import Sql
 
 Result = TypeVar("Result")
@@ -68,7 +68,7 @@ def read(documents: Selection, client: int, seconds: int, query: Callable[[Selec
     if replica is not None:
         state = _state_of_primary(client, seconds, documents.using)
         try:
-            if state and with_retries(lambda: execute(_IS_FRESH.with_values(**state), replica)):
+            if state and run_with_retries(lambda: execute(_IS_FRESH.with_values(**state), replica)):
                 return query(replace(documents, using=replica))
         except (DatabaseError, InterfaceError, TooMuchContention) as error:
             database_state(replica).value(_Avoidance).until = time.monotonic() + _SECONDS_WITHOUT
@@ -90,5 +90,5 @@ def _turns(_using: str) -> Iterator[int]:
 def _state_of_primary(client: int, seconds: int, using: str) -> dict[str, str] | None:
     remembered = seconds + SECONDS_BETWEEN_RECORDS
     state = _STATE_OF_PRIMARY.with_values(client=client, seconds=seconds, remembered=remembered)
-    rows = with_retries(lambda: execute(state, using))
+    rows = run_with_retries(lambda: execute(state, using))
     return dict(zip(("log", "timestamp"), rows[0], strict=True)) if rows else None

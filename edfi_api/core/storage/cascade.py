@@ -116,7 +116,7 @@ def _follow(root: _Affected, validators: DocumentValidators, using: str) -> dict
     frontier = [(root, root.stored_aliases)]
     names = resource_types.names(using)
     while frontier:
-        moved, stored_ids = _moved(frontier, validators)
+        moved, stored_ids = _moved_keys(frontier, validators)
         reached = _lock_referrers(stored_ids, using)
         frontier = []
         for row, resource_type, body in reached:
@@ -131,7 +131,7 @@ def _follow(root: _Affected, validators: DocumentValidators, using: str) -> dict
     return referrers
 
 
-def _moved(
+def _moved_keys(
     frontier: Iterable[tuple[_Affected, list[UUID]]], validators: DocumentValidators
 ) -> tuple[dict[UUID, dict[str, Any]], list[UUID]]:
     """New key values by the referential id in the referrers' bodies in memory, and the ids in the database."""

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.execution import execute, run_with_retries
 from edfi_api.core.storage.driver.sql import statements_of
 
 # A package that caches something about a database passes the function that makes it, mostly a class, to `value`. The
@@ -102,7 +102,7 @@ def record_writer(client: int | None, using: str) -> None:
         return
     now, recorded_at = time.monotonic(), database_state(using).value(_recorded_at)
     if now - recorded_at.get(client, -SECONDS_BETWEEN_RECORDS) >= SECONDS_BETWEEN_RECORDS:
-        with_retries(lambda: execute(_RECORD.with_values(client=client), using))
+        run_with_retries(lambda: execute(_RECORD.with_values(client=client), using))
         recorded_at[client] = now
 
 

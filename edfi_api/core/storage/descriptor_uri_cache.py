@@ -11,7 +11,7 @@ from itertools import islice
 from uuid import UUID
 
 from edfi_api.core.storage.database_state import database_state
-from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.execution import execute, run_with_retries
 from edfi_api.core.storage.driver.sql import statements_of
 
 _MOST_REMEMBERED = 65_536
@@ -60,4 +60,4 @@ def _remembered(_using: str) -> dict[UUID, tuple[str, float]]:
 
 def read_uris(ids: list[UUID], using: str) -> dict[UUID, str]:
     """Return what `stored_uris` returns, for transactions that write descriptors: nothing is cached."""
-    return dict(with_retries(lambda: execute(_URIS.with_values(ids=ids), using)))
+    return dict(run_with_retries(lambda: execute(_URIS.with_values(ids=ids), using)))

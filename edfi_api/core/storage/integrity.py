@@ -19,7 +19,7 @@ from django.db.models.functions import Cast
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.document_validator import DocumentValidator, DocumentValidators, ValidatedDocument
 from edfi_api.core.documents.exceptions import DataValidationFailed
-from edfi_api.core.documents.extraction import DESCRIPTOR_KEY, DocumentReference, normalise_case
+from edfi_api.core.documents.extraction import DESCRIPTOR_KEY, DocumentReference, normalize_case
 from edfi_api.core.documents.securables import COLUMNS, Securables
 from edfi_api.core.models import Document
 from edfi_api.core.storage import cascade, resource_types
@@ -57,24 +57,24 @@ class _UrisOfDescriptors:
                 yield reference, uri
 
 
-class _Mended(NamedTuple):
+class _Repaired(NamedTuple):
     """How many descriptors, and how many documents that refer to descriptors, have got another spelling."""
 
     descriptors: int
     documents: int
 
 
-def mend_spelling(validators: DocumentValidators, using: str) -> _Mended:
+def repair_spelling(validators: DocumentValidators, using: str) -> _Repaired:
     """Give descriptors the spelling that documents have, and these that of the descriptors. Reads everything twice if
-    something is to be mended."""
+    something is to be repaired."""
     right = _right_spellings(validators, using)
     if not right:
-        return _Mended(0, 0)
+        return _Repaired(0, 0)
     descriptors = _spell_descriptors(right, validators, using)
     documents = 0
     for batch in _batches(using):
         documents += _spell_documents(batch, right, validators, using)
-    return _Mended(descriptors, documents)
+    return _Repaired(descriptors, documents)
 
 
 def _descriptors_of(document: ValidatedDocument) -> list[DocumentReference]:
@@ -121,7 +121,7 @@ def _spell_documents(
         rewritten = []
         for row, document in _understood(_locked(rows, using), validators, using):
             if _differs(document, right):
-                normalise_case(document.body, document.sent_references, lambda _: right)
+                normalize_case(document.body, document.sent_references, lambda _: right)
                 rewritten.append((row, validators[document.resource.name].understand(document.body)))
         cascade.rewrite(rewritten, using)
     return len(rewritten)

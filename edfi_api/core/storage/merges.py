@@ -20,7 +20,7 @@ from edfi_api.core.documents.document_validator import DocumentValidators, Pendi
 from edfi_api.core.storage import policy_statements
 from edfi_api.core.storage.cascade import replace_once
 from edfi_api.core.storage.database_state import record_writer
-from edfi_api.core.storage.driver.execution import execute, holding, with_retries
+from edfi_api.core.storage.driver.execution import execute, holding, run_with_retries
 from edfi_api.core.storage.driver.sql import Sql, statements_of
 from edfi_api.core.storage.exceptions import DocumentNotFound, NothingToMatch
 from edfi_api.core.storage.row_policy import RowPolicy
@@ -132,7 +132,7 @@ class _Merge:
     def carry_out(self) -> Written:
         """Merge and write, as often as it takes."""
         using = self._request.using
-        written = with_retries(self._attempt, lambda: holding(self._key.lock.bound_to(self._found_by), using))
+        written = run_with_retries(self._attempt, lambda: holding(self._key.lock.bound_to(self._found_by), using))
         record_writer(self._request.client, using)
         return written
 

@@ -17,7 +17,7 @@ from edfi_api.core.documents.exceptions import DataValidationFailed
 from edfi_api.core.documents.extraction import Extractor
 from edfi_api.core.documents.paths import put_value, values_at
 from edfi_api.core.storage import resource_types
-from edfi_api.core.storage.driver.execution import execute, found_in_time
+from edfi_api.core.storage.driver.execution import execute, find_in_time
 from edfi_api.core.storage.driver.prepared_statements import Row
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.model.surface.resource import JsonPath, Resource
@@ -62,7 +62,7 @@ def _candidates(resource: Resource, key: Key, type_: int, using: str) -> Iterato
     """Id and body of each."""
     yield from execute(_other_spellings(resource, key, type_), using)
     for statement in _others_alike(key, type_):
-        yield from found_in_time(statement, _MOST_MILLISECONDS, using)
+        yield from find_in_time(statement, _MOST_MILLISECONDS, using)
 
 
 def _other_spellings(resource: Resource, key: Key, type_: int) -> Sql:

@@ -10,7 +10,7 @@ from edfi_api.model.surface.resource import Resource, ResourceName
 _MOST_NUMBERINGS = 16
 
 
-def synchronise(resources: Iterable[Resource], using: str) -> None:
+def synchronize(resources: Iterable[Resource], using: str) -> None:
     """Add the resources that the table does not have yet, numbered in order of name, and store the paths of their keys.
 
     A number never changes its meaning, so stored documents stay valid when the data standard changes. The numbering of

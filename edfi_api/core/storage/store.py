@@ -27,7 +27,7 @@ from edfi_api.core.storage.driver.execution import (
     execute,
     execute_bound,
     holding,
-    with_retries,
+    run_with_retries,
 )
 from edfi_api.core.storage.driver.prepared_statements import bound
 from edfi_api.core.storage.driver.sql import Sql, statements_of
@@ -91,7 +91,9 @@ def _upsert_alone(request: WriteRequest, outcome: Outcome | None) -> Written:
         return Written.of(execute(statement, using))
 
     refused = IneffectiveWrite(request, TESTS_BY_ALIAS, values)
-    return with_retries(lambda: effect_of(attempt, refused), lambda: holding(_LOCK_BY_ALIAS.bound_to(values), using))
+    return run_with_retries(
+        lambda: effect_of(attempt, refused), lambda: holding(_LOCK_BY_ALIAS.bound_to(values), using)
+    )
 
 
 def update(request: WriteRequest, document_uuid: UUID, validators: DocumentValidators) -> Written:
@@ -114,7 +116,9 @@ def update(request: WriteRequest, document_uuid: UUID, validators: DocumentValid
         return replace_once(request, values | {"expected_version": expected}, validators)
 
     refused = IneffectiveWrite(request, TESTS_BY_UUID, values)
-    written = with_retries(lambda: effect_of(attempt, refused), lambda: holding(_LOCK_BY_UUID.bound_to(values), using))
+    written = run_with_retries(
+        lambda: effect_of(attempt, refused), lambda: holding(_LOCK_BY_UUID.bound_to(values), using)
+    )
     recent.add(name, written.outcome)
     record_writer(request.client, using)
     return written
@@ -135,7 +139,7 @@ def delete(request: DeleteRequest) -> bool:
         return Written.of(execute(statement.with_values(expected_version=expected), using))
 
     try:
-        with_retries(lambda: effect_of(attempt, refused))
+        run_with_retries(lambda: effect_of(attempt, refused))
     except DocumentNotFound:
         return False
     if request.resource.is_descriptor:
@@ -213,7 +217,7 @@ def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, 
         return written
 
     refused = IneffectiveWrite(request, TESTS_BY_ALIAS, values)
-    return with_retries(lambda: effect_of(attempt, refused))
+    return run_with_retries(lambda: effect_of(attempt, refused))
 
 
 def _likely(compose: Callable[..., Sql], request: WriteRequest, values: Values, outcome: Outcome | None) -> Sql | None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from edfi_api.core.documents.securables import COLUMNS
-from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.execution import execute, run_with_retries
 from edfi_api.core.storage.driver.sql import Sql, statements_of
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.model.surface.resource import ResourceName
@@ -122,7 +122,7 @@ def stored_versions(ids: Iterable[UUID], using: str, policy: RowPolicy | None = 
         return {}
     allowed: Sql | str = "" if policy is None else " AND " + policy.using
     statement = _STORED_BY_ALIASES.fill(and_allowed=allowed).with_values(ids=wanted)
-    return {id_: StoredVersion(*found) for id_, *found in with_retries(lambda: execute(statement, using))}
+    return {id_: StoredVersion(*found) for id_, *found in run_with_retries(lambda: execute(statement, using))}
 
 
 def stored_documents(ids: Iterable[UUID], using: str) -> dict[UUID, StoredDocument]:
@@ -137,6 +137,6 @@ def referential_ids(document_uuids: Iterable[UUID], using: str) -> dict[UUID, se
     found: dict[UUID, set[UUID]] = {}
     if wanted:
         statement = _IDENTIFIED_BY_UUIDS.with_values(ids=wanted)
-        for document_uuid, id_ in with_retries(lambda: execute(statement, using)):
+        for document_uuid, id_ in run_with_retries(lambda: execute(statement, using)):
             found.setdefault(document_uuid, set()).add(id_)
     return found

@@ -98,13 +98,13 @@ class GroupCommit(Generic[Request, Result]):
                 member = _Member[Request, Result](request)
                 group.members.append(member)
         if group is not None:
-            return self._with_others(key, group, member, write_group)
+            return self._execute_with_others(key, group, member, write_group)
         try:
             return write_alone()
         finally:
-            self._end(key, followers)
+            self._pass_lead(key, followers)
 
-    def _with_others(
+    def _execute_with_others(
         self,
         key: Hashable,
         group: _Group[Request, Result],
@@ -122,7 +122,7 @@ class GroupCommit(Generic[Request, Result]):
         return member.result
 
     def _take_over(self, key: Hashable, group: _Group[Request, Result]) -> _Group[Request, Result] | None:
-        """Nobody else can join the group: who comes now waits for its statement. None if another member leads it."""
+        """Close the group, and return the one that waits for its statement; None if another member leads it."""
         with self._lock:
             if self._waiting.get(key) is not group:
                 return None
@@ -141,12 +141,12 @@ class GroupCommit(Generic[Request, Result]):
             for position, result in write_group([member.request for member in members]).items():
                 members[position].result = result
         finally:
-            self._end(key, followers)
+            self._pass_lead(key, followers)
             for member in members:
                 member.signals.put(_Signal.DONE)
 
-    def _end(self, key: Hashable, group: _Group[Request, Result]) -> None:
-        """The statement for which this group waits has ended: the first member is to lead it."""
+    def _pass_lead(self, key: Hashable, group: _Group[Request, Result]) -> None:
+        """Let the first member lead this group: the statement for which it waits has ended."""
         with self._lock:
             if self._waiting.get(key) is not group:
                 return

@@ -163,7 +163,7 @@ def _building(using: str, cursor: Any, name: str, template: str) -> Iterator[str
         _drop(cursor, building)
         raise
     finally:
-        # It stays with the thread: a server takes back what it has lent.
+        # It stays with the thread: a server puts it back into its pool.
         connections[alias].close()
         remove(alias)
     cursor.execute(f"ALTER DATABASE {quote(building)} RENAME TO {quote(name)}")

@@ -22,7 +22,7 @@ from edfi_api.core.documents.document_validator import DocumentValidators
 from edfi_api.core.storage import descriptor_uri_cache, store
 from edfi_api.core.storage.exceptions import DocumentNotFound, KeyChangeContradicts, KeyChangeNotSupported
 from edfi_api.core.storage.sets import REFUSALS
-from edfi_api.core.storage.sets.staging import give_envelope, keeping_versions
+from edfi_api.core.storage.sets.staging import give_envelope, keep_versions
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.core.storage.write_requests import WriteRequest
 from edfi_api.features.loading.bulk import Candidate, Written, bulk_writer
@@ -347,7 +347,7 @@ class _Pass:
         stored_uris = partial(descriptor_uri_cache.stored_uris, using=using)
         validated = self._validators[candidate.resource.name].validate(body, stored_uris)
         document_uuid = UUID(imported.document_uuid)
-        with transaction.atomic(using), connections[using].cursor() as cursor, keeping_versions(cursor):
+        with transaction.atomic(using), connections[using].cursor() as cursor, keep_versions(cursor):
             store.update(WriteRequest(document=validated, using=using), document_uuid, self._validators)
             if imported.envelope is not None:
                 give_envelope(document_uuid, imported.envelope, using)

@@ -235,7 +235,7 @@ class LedgerWriter:
         return None
 
     def _open(self, data_store: int, alias: str) -> BaseDatabaseWrapper:
-        """Open a connection of Django's class, but none of the connections that are lent to requests."""
+        """Open a connection of Django's class, but none of the pool for requests."""
         if data_store not in self._opened:
             self._opened[data_store] = own_connection(alias, "meadowlark-refusals")
         return self._opened[data_store]

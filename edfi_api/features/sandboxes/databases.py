@@ -88,7 +88,7 @@ def _alias(name: str) -> Iterator[str]:
     try:
         yield using
     finally:
-        # It stays with the thread: a server takes back what it has lent.
+        # It stays with the thread: a server puts it back into its pool.
         connections[using].close()
         remove(using)
 

@@ -15,7 +15,7 @@ from django.db import connections, transaction
 from django.db.utils import ProgrammingError
 from psycopg import errors, sql
 
-from edfi_api.core.storage.driver.lock_turns import in_turns, limit_waits
+from edfi_api.core.storage.driver.lock_turns import limit_waits, run_in_turns
 from edfi_api.features.sql_views import catalog, copies
 from edfi_api.features.sql_views.catalog import InstalledObject
 from edfi_api.features.sql_views.changes import LOCK, Changes, ViewsNotInstalled, refusals
@@ -122,7 +122,7 @@ class Installation:
 
     def _in_transaction(self, work: Callable[[Changes], None], is_dry_run: bool) -> Changes:
         with refusals(self.using):
-            return in_turns(lambda: self._once(work, is_dry_run), self.using)
+            return run_in_turns(lambda: self._once(work, is_dry_run), self.using)
 
     def _once(self, work: Callable[[Changes], None], is_dry_run: bool) -> Changes:
         changes = Changes(self.using, self.drops_dependents)

@@ -25,7 +25,7 @@ from edfi_api.core.documents.extraction import descriptor_id
 from edfi_api.core.queries import name_index
 from edfi_api.core.queries.name_index import named_resources
 from edfi_api.core.storage import resource_types
-from edfi_api.core.storage.driver.execution import found_in_time
+from edfi_api.core.storage.driver.execution import find_in_time
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.model.surface.resource import JsonPath, QueryType, Resource, Surface
 from edfi_api.web.admin_kit import natural_keys
@@ -108,7 +108,7 @@ def _rows_like(examples: Iterable[dict[str, Any]], most: int, using: str) -> lis
     if not texts:
         return []
     with name_index.by_bitmaps(using):
-        found = found_in_time(Sql(_FIND, {"examples": texts, "most": most}), _MILLISECONDS, using)
+        found = find_in_time(Sql(_FIND, {"examples": texts, "most": most}), _MILLISECONDS, using)
     return [row for (row,) in found]
 
 

@@ -21,7 +21,7 @@ from django.utils.safestring import SafeString
 from edfi_api.core.models import Document
 from edfi_api.core.queries.name_index import Word, having_words
 from edfi_api.core.security.models import ApiClient, Application, Vendor
-from edfi_api.core.storage.driver.execution import TookTooLong, found_in_time, time_limit
+from edfi_api.core.storage.driver.execution import TookTooLong, find_in_time, time_limit
 from edfi_api.web.admin_kit import natural_keys
 
 Row = TypeVar("Row", bound=Model)
@@ -108,7 +108,7 @@ def rows_named(model: Any, words: Sequence[Word], most: int) -> list[int]:
     if not words:
         return []
     select = f"SELECT id FROM {model._meta.db_table} WHERE "  # noqa: S608  No values.
-    found = found_in_time(
+    found = find_in_time(
         select + having_words("name", words) + f" ORDER BY name LIMIT {most:d}", _MILLISECONDS, DEFAULT_DB_ALIAS
     )
     return [row for (row,) in found]

@@ -170,7 +170,7 @@ class FreeRun:
             yield from self._carry_out(waiting.left())
 
     def _pass(self, waiting: DeferredDocuments) -> Iterator[Attempt]:
-        for result, refusal in self._carry_out(waiting.in_dependency_order()):
+        for result, refusal in self._carry_out(waiting.begin_pass()):
             position = result.operation.position
             if self._ids_if_waiting(result, refusal, waiting) is None:
                 waiting.remove(position)

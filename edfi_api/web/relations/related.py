@@ -23,7 +23,7 @@ from edfi_api.core.queries.listing import Field, FieldType, natural_number, one_
 from edfi_api.core.queries.page_sql import BODY_BYTES
 from edfi_api.core.queries.pagination import PageToken
 from edfi_api.core.storage import resource_types
-from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.execution import execute, run_with_retries
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.core.storage.row_policy import Predicate, RowPolicy
 from edfi_api.core.storage.stored import STORED_COLUMNS, StoredDocument
@@ -237,7 +237,7 @@ def related_documents(
 
     def read(query: RelationsQuery) -> list[RelatedDocument] | None:
         statement = _page(query, resources, base, using)
-        rows = with_retries(lambda: execute(statement, using))
+        rows = run_with_retries(lambda: execute(statement, using))
         return [_related(row, using) for row in rows if row[0] is not None] if rows else None
 
     first = read(query)

@@ -101,12 +101,12 @@ class Representation:
         if self.members is not None:
             text = self.members(text)
         last_modified = document.last_modified[: self.date_length]
-        front, behind = (
+        front, back = (
             f'{{"id":"{document.document_uuid}",',
             f',"_etag":"{tag}","_lastModifiedDate":"{last_modified}Z"}}',
         )
         # A view, since a slice would copy a large text once more.
-        return tag, b"".join((front.encode(), memoryview(text)[1:-1], behind.encode()))
+        return tag, b"".join((front.encode(), memoryview(text)[1:-1], back.encode()))
 
     def _visible_text(self, document: StoredDocument, using: str) -> bytes:
         if self.part is not None and self.part.view is not None:

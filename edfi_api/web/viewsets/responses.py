@@ -21,7 +21,7 @@ from edfi_api.core.storage.stored import StoredDocument
 from edfi_api.model.surface.resource import Resource
 
 JSON = "application/json; charset=utf-8"
-# Longer responses are spooled to disk until they are sent.
+# Longer responses are on disk until they are sent.
 MOST_IN_MEMORY = 2 * 2**20
 # Items of an array up to this size are written together.
 _BYTES_AT_ONCE = 2**18

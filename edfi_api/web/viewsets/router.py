@@ -61,22 +61,22 @@ class DataRouter:
         self._unknown = UnknownDataView.as_view(surface=surface)
         self._collections: dict[tuple[str, str], View] = {}
         self._items: dict[tuple[str, str], View] = {}
-        self._beside: dict[str, dict[tuple[str, str], View]] = {segment: {} for segment in base.segments}
+        self._by_last_segment: dict[str, dict[tuple[str, str], View]] = {segment: {} for segment in base.segments}
         for key, resource in surface.by_endpoint.items():
             viewset = viewset_class(resource, served, base)
             self._collections[key] = viewset.as_view(_COLLECTION, detail=False)
             self._items[key] = viewset.as_view(_ITEM, detail=True)
             for segment, action in base.segments.items():
-                self._beside[segment][key] = viewset.as_view({"get": action}, detail=None)
+                self._by_last_segment[segment][key] = viewset.as_view({"get": action}, detail=None)
 
     def with_views(self, own: Mapping[tuple[str, str], OwnViews]) -> "DataRouter":
         """A router that also serves resources without stored documents, by project and endpoint in lower case."""
         made = copy(self)
         made._collections = self._collections | {key: views.collection for key, views in own.items()}
         made._items = self._items | {key: views.item for key, views in own.items()}
-        made._beside = {
+        made._by_last_segment = {
             segment: found | {key: views.by_segment[segment] for key, views in own.items()}
-            for segment, found in self._beside.items()
+            for segment, found in self._by_last_segment.items()
         }
         return made
 
@@ -87,8 +87,8 @@ class DataRouter:
         match path.removesuffix("/").split("/"):
             case [project, endpoint]:
                 return self._dispatch(self._collections, request, project, endpoint, prefix=prefix)
-            case [project, endpoint, third] if third.lower() in self._beside:
-                return self._dispatch(self._beside[third.lower()], request, project, endpoint, prefix=prefix)
+            case [project, endpoint, third] if third.lower() in self._by_last_segment:
+                return self._dispatch(self._by_last_segment[third.lower()], request, project, endpoint, prefix=prefix)
             case [project, endpoint, document_id]:
                 return self._dispatch(self._items, request, project, endpoint, prefix=prefix, document_id=document_id)
         return self._unknown(request, path=path)

@@ -233,4 +233,4 @@ def renumber(alias: str, surface: Surface) -> None:
         cursor.execute("UPDATE resource_type SET id = -id")
         cursor.execute("UPDATE resource_type SET id = 5000 + id")
     database_state.discard(alias)
-    tracked_changes.synchronise(surface.resources, alias)
+    tracked_changes.synchronize(surface.resources, alias)

@@ -120,7 +120,7 @@ def test_documents_of_another_standard_are_mapped(filled, client_of, second_serv
         pytest.skip("the mapping leads to 5.2")
     source, _ = filled
     older, using = served("4.0").surface, alias_of(read_table().stores[source.pk].primary)
-    resource_types.synchronise(older.resources, using)
+    resource_types.synchronize(older.resources, using)
     parent = {"parentUniqueId": "P1", "firstName": "Ann", "lastSurname": "Lee"}
     list(write_documents([Candidate.of(older.by_name[ResourceName("Ed-Fi", "Parent")], parent, "")], using))
     url = second_server.create()

@@ -6,7 +6,7 @@ import pytest
 from django.db import DEFAULT_DB_ALIAS, connection, transaction
 
 from edfi_api.core.storage import near_keys
-from edfi_api.core.storage.driver.execution import found_in_time
+from edfi_api.core.storage.driver.execution import find_in_time
 from edfi_api.core.storage.driver.sql import Sql
 from tests.conftest import ApiTestClient
 
@@ -24,7 +24,7 @@ def present_settings() -> tuple[str, str]:
 def test_what_takes_too_long_finds_nothing() -> None:
     before, began = present_settings(), time.monotonic()
 
-    assert found_in_time(SLOW, 50, DEFAULT_DB_ALIAS) == []
+    assert find_in_time(SLOW, 50, DEFAULT_DB_ALIAS) == []
 
     assert time.monotonic() - began < 15
     assert present_settings() == before
@@ -35,8 +35,8 @@ def test_it_ends_within_the_transaction_of_a_caller_which_goes_on() -> None:
     with transaction.atomic():
         before = present_settings()
 
-        assert found_in_time(SLOW, 50, DEFAULT_DB_ALIAS) == []
-        assert found_in_time(SETTINGS, 5_000, DEFAULT_DB_ALIAS) == [("5s", "off")]
+        assert find_in_time(SLOW, 50, DEFAULT_DB_ALIAS) == []
+        assert find_in_time(SETTINGS, 5_000, DEFAULT_DB_ALIAS) == [("5s", "off")]
 
         assert present_settings() == before
 

@@ -115,7 +115,7 @@ def test_each_reference_is_looked_at_a_few_times() -> None:
 @given(graphs())
 def test_every_document_comes_once_and_behind_what_it_refers_to(targets: Targets) -> None:
     with closing(waiting_for(targets)) as waiting:
-        in_order, left = list(waiting.in_dependency_order()), list(waiting.left())
+        in_order, left = list(waiting.begin_pass()), list(waiting.left())
 
     in_circles = {number for number in targets if number in reached(targets, number)}
     free = {number for number in targets if not in_circles & {number, *reached(targets, number)}}
@@ -129,7 +129,7 @@ def test_every_document_comes_once_and_behind_what_it_refers_to(targets: Targets
 
 def test_of_those_that_wait_for_nothing_the_lower_ranks_come_first() -> None:
     with closing(waiting_for({1: [], 2: [], 3: [4], 4: []}, ranks={1: 2, 2: 1, 3: 0, 4: 1})) as waiting:
-        assert list(waiting.in_dependency_order()) == [2, 4, 1, 3]
+        assert list(waiting.begin_pass()) == [2, 4, 1, 3]
 
 
 def test_versions_of_a_document_keep_their_order() -> None:
@@ -141,8 +141,8 @@ def test_versions_of_a_document_keep_their_order() -> None:
 
         assert waiting.has_earlier([other], 3)
         assert not waiting.has_earlier([other], 2)
-        assert list(waiting.in_dependency_order()) == [1, 2, 3]
+        assert list(waiting.begin_pass()) == [1, 2, 3]
         waiting.remove(2)
         assert not waiting.has_earlier([other], 3)
-        assert list(waiting.in_dependency_order()) == [3, 1]
+        assert list(waiting.begin_pass()) == [3, 1]
         assert len(waiting) == 2

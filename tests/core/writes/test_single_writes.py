@@ -242,7 +242,7 @@ def test_a_slow_look_up_is_ended_and_the_limit_is_that_of_look_ups_alone(api, ru
 
     with pytest.raises(BudgetExceeded, match="time"), look_ups.looking_up():
         execute(Sql("SELECT pg_sleep(30)::text"), DOCUMENTS)
-    look_ups.end()
+    look_ups.restore_timeout()
 
     assert execute(limit, DOCUMENTS) == before != [("50ms",)]
 

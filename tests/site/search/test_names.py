@@ -5,7 +5,7 @@ from django.db import connections
 
 from edfi_api.core.queries import name_index
 from edfi_api.core.queries.name_index import named_resources
-from edfi_api.core.storage.driver.execution import rows_in_time
+from edfi_api.core.storage.driver.execution import fetch_in_time
 from tests.site.search.conftest import found, search
 from tests.support.class_periods import PERIOD, store_school
 from tests.support.databases import DOCUMENTS
@@ -134,9 +134,9 @@ def test_names_are_found_by_their_index(stored):
 
 def test_beginnings_of_too_many_names_are_said_to_be_so(steward, stored, monkeypatch):
     def as_in_a_large_database(statement, milliseconds, using):
-        return None if ":*" in statement.parameters["query"] else rows_in_time(statement, milliseconds, using)
+        return None if ":*" in statement.parameters["query"] else fetch_in_time(statement, milliseconds, using)
 
-    monkeypatch.setattr(name_index, "rows_in_time", as_in_a_large_database)
+    monkeypatch.setattr(name_index, "fetch_in_time", as_in_a_large_database)
 
     beginning, whole = search(steward, "ma"), search(steward, "mae")
 

@@ -206,4 +206,4 @@ def _answer(handler: Any, variables: dict[str, Any]) -> None:
         raise RuntimeError(f"{answer.status_code} {b''.join(answer).decode()}")
     b"".join(answer)
     answer.close()
-    wsgi._pool.take_back()
+    wsgi._pool.put_back()

@@ -77,10 +77,10 @@ def _put_of_a_vendor() -> Callable[[], Any]:
 
 
 def forget_removed_databases() -> None:
-    """Earlier tests in this thread were lent connections to data stores, which they have removed since."""
-    lent = _wsgi()._pool._lent.__dict__
-    for alias in lent.keys() - set(connections):
-        del lent[alias]
+    """Earlier tests in this thread have taken connections to data stores, which they have removed since."""
+    in_use = _wsgi()._pool._in_use.__dict__
+    for alias in in_use.keys() - set(connections):
+        del in_use[alias]
 
 
 @cache
@@ -91,7 +91,7 @@ def _wsgi() -> Any:
 
 @contextmanager
 def new_gateway() -> Iterator[Gateway]:
-    """A gateway to the WSGI application. What it has been lent is closed at the end."""
+    """A gateway to the WSGI application. The connections that it has taken are closed at the end."""
     application = _wsgi().application
     variables = environ.FIXED | {"SERVER_NAME": "testserver", "SERVER_PORT": "80"}
     with ThreadPoolExecutor(1) as senders:
@@ -114,7 +114,7 @@ def new_gateway() -> Iterator[Gateway]:
 
 
 class HandedOver:
-    """Requests of one client as the engine hands them over, in one thread, which is lent connections, unlike that of a
+    """Requests of one client as the engine hands them over, in one thread, which takes connections, unlike that of a
     test; and the answers that it is given."""
 
     def __init__(self, token: str, gateway: Gateway, thread: ThreadPoolExecutor) -> None:

@@ -18,4 +18,4 @@ class Command(DataStoreCommand):
         add_database(parser, "the database with the documents")
 
     def handle(self, *args: Any, database: str, **options: Any) -> None:
-        self.stdout.write(name_index.bring_in_line(database) or "index of names: nothing to do")
+        self.stdout.write(name_index.synchronize(database) or "index of names: nothing to do")

@@ -13,7 +13,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.core.queries import name_index
 from edfi_api.core.security.strategies import ownership
-from edfi_api.core.storage.driver.lock_turns import LocksNotFree, WaitsLimited, in_turns
+from edfi_api.core.storage.driver.lock_turns import LocksNotFree, WaitsLimited, run_in_turns
 
 
 class Command(migrate.Command):
@@ -25,13 +25,13 @@ class Command(migrate.Command):
         using = options["database"]
         try:
             with connections[using].execute_wrapper(WaitsLimited()):
-                in_turns(lambda: super(Command, self).handle(*args, **options), using)
+                run_in_turns(lambda: super(Command, self).handle(*args, **options), using)
         except LocksNotFree as error:
             raise CommandError("\n".join(["not all migrations are applied:", *map(str, error.args)])) from error
         applies_all = options["app_label"] is None and not options["plan"] and not options["check_unapplied"]
         if not applies_all or connections[using].in_atomic_block:
             return
-        done = [name_index.bring_in_line(using)]
+        done = [name_index.synchronize(using)]
         if using == DEFAULT_DB_ALIAS:
             done.append(ownership.bring_index_in_line(using))
         if options["verbosity"]:

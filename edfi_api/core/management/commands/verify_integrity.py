@@ -20,7 +20,7 @@ _SHOWN = 100
 class Command(DataStoreCommand):
     help = (
         "Compares every stored body with its natural key, its aliases, its references and the spelling of its"
-        " descriptors. Changes nothing, unless spellings are to be mended."
+        " descriptors. Changes nothing, unless spellings are to be repaired."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -34,8 +34,11 @@ class Command(DataStoreCommand):
     def handle(self, *args: Any, database: str, mend_spelling: bool, **options: Any) -> None:
         found, validators = 0, DocumentValidators(current_surface())
         if mend_spelling:
-            mended = integrity.mend_spelling(validators, database)
-            descriptors, documents = counted(mended.descriptors, "descriptor"), counted(mended.documents, "document")
+            repaired = integrity.repair_spelling(validators, database)
+            descriptors, documents = (
+                counted(repaired.descriptors, "descriptor"),
+                counted(repaired.documents, "document"),
+            )
             self.stdout.write(f"{descriptors} and {documents} spelt anew")
         for disagreement in disagreements(validators, database):
             found += 1

@@ -108,7 +108,7 @@ def holding(lock: Sql, using: str) -> Iterator[None]:
         yield
 
 
-def with_retries(
+def run_with_retries(
     attempt: Callable[[], Result | None], queue: Callable[[], AbstractContextManager[None]] = nullcontext
 ) -> Result:
     """Retry while statements are aborted or the result is None.
@@ -122,7 +122,7 @@ def with_retries(
     outage: BaseException | None = None
     for number in attempts():
         try:
-            result = _in_turn(attempt, queue) if number else attempt()
+            result = _run_in_turn(attempt, queue) if number else attempt()
         except StatementAborted as aborted:
             outage = aborted.__cause__ if isinstance(aborted, ConnectionLost) else None
             continue
@@ -132,7 +132,9 @@ def with_retries(
     raise outage or TooMuchContention
 
 
-def _in_turn(attempt: Callable[[], Result | None], queue: Callable[[], AbstractContextManager[None]]) -> Result | None:
+def _run_in_turn(
+    attempt: Callable[[], Result | None], queue: Callable[[], AbstractContextManager[None]]
+) -> Result | None:
     with queue():
         return attempt()
 
@@ -175,13 +177,13 @@ def execute_bound(statement: BoundStatement, using: str) -> list[Row]:
         raise
 
 
-def found_in_time(statement: Sql, milliseconds: int, using: str) -> list[Row]:
+def find_in_time(statement: Sql, milliseconds: int, using: str) -> list[Row]:
     """The rows of a look-up, by an index whatever the planner estimates; none if it takes longer."""
-    return rows_in_time(statement, milliseconds, using) or []
+    return fetch_in_time(statement, milliseconds, using) or []
 
 
-def rows_in_time(statement: Sql, milliseconds: int, using: str) -> list[Row] | None:
-    """Return what `found_in_time` does, but None if it takes longer."""
+def fetch_in_time(statement: Sql, milliseconds: int, using: str) -> list[Row] | None:
+    """Return what `find_in_time` does, but None if it takes longer."""
     found: list[Row] | None
     with transaction.atomic(using):
         [(timeout, seq_scan, *_)] = execute(_LIMIT.with_values(timeout=str(milliseconds), seq_scan="off"), using)
@@ -212,7 +214,7 @@ def _has_lost_its_server(connection: BaseDatabaseWrapper) -> bool:
     return bool(connection.connection.closed or connection.connection.broken)
 
 
-def in_batches(statement: str, parameters: Mapping[str, Any], using: str) -> int:
+def execute_in_batches(statement: str, parameters: Mapping[str, Any], using: str) -> int:
     """Execute a statement, which affects at most `%(batch)s` rows, until there are no more; the number of rows.
 
     Each batch is a transaction of its own, so locks are short and an interrupted purge keeps its progress.

@@ -56,7 +56,7 @@ def limiting() -> str:
     return f"SET LOCAL lock_timeout = '{WAIT_MILLISECONDS}ms'"
 
 
-def in_turns(change: Callable[[], Result], using: str) -> Result:
+def run_in_turns(change: Callable[[], Result], using: str) -> Result:
     """Return what `change` returns, which limits its waits and leaves nothing behind when it fails. It is tried again
     while it fails because a lock is not free; the log says so, and who holds locks. Raises LocksNotFree after the last
     turn."""

@@ -89,17 +89,17 @@ class DeferredDocuments(TemporaryDatabase):
         row = (number, rank, may_be_in_circle)
         self._database.execute("INSERT INTO waiting (number, rank, may_be_in_circle) VALUES (?, ?, ?)", row)
         self._database.executemany("INSERT INTO provided VALUES (?, ?)", [(alias, number) for alias in own])
-        self._miss(number, missing)
+        self._record_missing(number, missing)
         self._size += 1
 
     def wait_again(self, number: int, missing: Iterable[UUID], *, may_be_in_circle: bool = True) -> None:
         """Let the row wait for these targets until the next pass."""
         self._database.execute("UPDATE waiting SET may_be_in_circle = ? WHERE number = ?", (may_be_in_circle, number))
         self._database.execute("DELETE FROM missing WHERE number = ?", (number,))
-        self._miss(number, missing)
+        self._record_missing(number, missing)
 
     def remove(self, number: int) -> None:
-        """It has been written or refused."""
+        """Remove a document that has been written or refused."""
         self._database.execute("DELETE FROM missing WHERE number = ?", (number,))
         self._database.execute("DELETE FROM provided WHERE number = ?", (number,))
         self._database.execute("DELETE FROM waiting WHERE number = ?", (number,))
@@ -115,23 +115,23 @@ class DeferredDocuments(TemporaryDatabase):
         query = "SELECT 1 FROM provided WHERE alias = ? AND number <> ? LIMIT 1"
         return all(self._database.execute(query, (target.bytes, number)).fetchone() for target in missing)
 
-    def in_dependency_order(self) -> Iterator[int]:
+    def begin_pass(self) -> Iterator[int]:
         """Begin a pass: those that do not depend on a circle, each after all that it refers to, as if every one will
         be written."""
-        self._begin_round()
-        yield from self._ready()
+        self._reset_tried()
+        yield from self._take_ready()
 
     def left(self) -> Iterator[int]:
         """All that wait, in the same order as far as there are no circles."""
-        yield from self.in_dependency_order()
+        yield from self.begin_pass()
         while (first := self.next_untried()) is not None:
             self.mark_tried([first])
             yield first
-            yield from self._ready()
+            yield from self._take_ready()
 
     def begin_circles(self) -> None:
         """Begin to search for circles, among those that may be in one."""
-        self._begin_round()
+        self._reset_tried()
         self._database.execute("UPDATE waiting SET is_tried = 1 WHERE NOT may_be_in_circle")
 
     def next_untried(self) -> int | None:
@@ -155,22 +155,22 @@ class DeferredDocuments(TemporaryDatabase):
                 released += self._database.execute(_NEXT_VERSIONS, (number,)).fetchall()
                 self._database.executemany("UPDATE waiting SET open = open - 1 WHERE number = ?", released)
 
-    def _ready(self) -> Iterator[int]:
+    def _take_ready(self) -> Iterator[int]:
         while found := [number for (number,) in self._database.execute(_READY, (_READ_AT_ONCE,)).fetchall()]:
             self.mark_tried(found)
             yield from found
 
-    def _begin_round(self) -> None:
+    def _reset_tried(self) -> None:
         self._tried_below = 0
         self._database.execute(_OPEN_TARGETS)
         self._database.execute(_OPEN)
 
-    def _miss(self, number: int, missing: Iterable[UUID]) -> None:
+    def _record_missing(self, number: int, missing: Iterable[UUID]) -> None:
         rows = [(target.bytes, number) for target in missing]
         self._database.executemany("INSERT INTO missing (target, number) VALUES (?, ?)", rows)
 
 
-class WaitingInRounds(Sized, Protocol):
+class WaitingInPasses(Sized, Protocol):
     """Documents that wait, by number; in each pass, each of them is tried once."""
 
     def next_untried(self) -> int | None:
@@ -184,19 +184,19 @@ class WaitingInRounds(Sized, Protocol):
 
 
 def in_passes(
-    waiting: Sized, one_round: Callable[[], Iterator[Result]], circles: Callable[[], Iterator[Result]]
+    waiting: Sized, one_pass: Callable[[], Iterator[Result]], circles: Callable[[], Iterator[Result]]
 ) -> Iterator[Result]:
     """The results of passes, as long as less is waiting after each; those of circles where a pass changes nothing."""
     is_progress = True
     while len(waiting) and is_progress:
         before = len(waiting)
-        yield from one_round()
+        yield from one_pass()
         if len(waiting) == before:
             yield from circles()
         is_progress = len(waiting) < before
 
 
-def next_circles(waiting: WaitingInRounds, enough: int, most: int) -> list[int]:
+def next_circles(waiting: WaitingInPasses, enough: int, most: int) -> list[int]:
     """The members of circles not yet tried in this pass, with all that they refer to, in order: until there are
     `enough`, or no more circles. One of more than `most` documents is left out."""
     members: set[int] = set()
@@ -207,7 +207,7 @@ def next_circles(waiting: WaitingInRounds, enough: int, most: int) -> list[int]:
     return sorted(members)
 
 
-def _circles(waiting: WaitingInRounds, most: int) -> Iterator[set[int]]:
+def _circles(waiting: WaitingInPasses, most: int) -> Iterator[set[int]]:
     """Depth first, each document once: one without providers that are left is in no circle."""
     while (start := waiting.next_untried()) is not None:
         path = {start: waiting.untried_providers(start)}
@@ -227,7 +227,7 @@ def _circles(waiting: WaitingInRounds, most: int) -> Iterator[set[int]]:
                 yield circle
 
 
-def _with_targets(member: int, waiting: WaitingInRounds, most: int) -> set[int]:
+def _with_targets(member: int, waiting: WaitingInPasses, most: int) -> set[int]:
     """All that a member of a circle refers to, itself included; not all if they are more than `most`."""
     members, ahead = {member}, [member]
     while ahead and len(members) <= most:

@@ -287,13 +287,13 @@ def write_imported(
     conflicts = find_conflicts(cursor, others, resolve)
     if left_out:
         leave_out(cursor, left_out)
-    with keeping_versions(cursor):
+    with keep_versions(cursor):
         statement = Sql(statements.write_imported(keeps_keys=keeps_keys))
         return conflicts, left_out | write_passes(cursor, conflicts, len(others), None, statement)
 
 
 @contextmanager
-def keeping_versions(cursor: Any) -> Iterator[None]:
+def keep_versions(cursor: Any) -> Iterator[None]:
     """Updates within it give documents no new version, and record no change of a key."""
     cursor.execute(_SET_KEEPS_VERSIONS, ["yes"])
     yield
@@ -308,6 +308,6 @@ def give_envelope(document_uuid: UUID, envelope: DocumentEnvelope, using: str) -
 
 def adopt(cursor: Cursor[TupleRow], aliases: Iterable[bytes], client: int) -> None:
     """Make the client the owner of the documents with these referential ids. They keep their versions."""
-    with keeping_versions(cursor):
+    with keep_versions(cursor):
         ids = [UUID(bytes=alias) for alias in aliases]
         cursor.execute(statements.ADOPT, {"ids": ids, "client": client}, prepare=False)

@@ -99,9 +99,7 @@ class WriteCheck:
 
     def check_document(self, document: ValidatedDocument) -> None:
         """Run the rules that read the document only. Raises RefusedByRules and NotChecked."""
-        self._of_document = self._warnings_or_refusal(
-            self._run_all(self._rules.document_only, document, None, NoLookUps())
-        )
+        self._of_document = self._refuse_or_warn(self._run_all(self._rules.document_only, document, None, NoLookUps()))
 
     def others(self, using: str, referred: Known = NOTHING) -> Check:
         """Return the check that runs the other rules, in the transaction of the write. `referred` has documents that
@@ -119,7 +117,7 @@ class WriteCheck:
         self, rules: Iterable[WriteRule], using: str, referred: Known, document: ValidatedDocument, stored: Stored
     ) -> None:
         look_ups = LookUps(self._rules.resources, document, using, referred, is_timed=self._is_timed)
-        self._others = self._warnings_or_refusal(self._run_and_end(rules, document, stored, look_ups))
+        self._others = self._refuse_or_warn(self._run_and_end(rules, document, stored, look_ups))
 
     def run_on_stored(self, document: ValidatedDocument, using: str) -> list[Finding]:
         """Return what all rules find in a stored document, whatever their severity. Raises NotChecked."""
@@ -132,16 +130,16 @@ class WriteCheck:
         try:
             return self._run_all(rules, document, stored, look_ups)
         finally:
-            look_ups.end()
+            look_ups.restore_timeout()
 
     def _run_all(
         self, rules: Iterable[WriteRule], document: ValidatedDocument, stored: Stored, reader: LookUps | NoLookUps
     ) -> list[Finding]:
         path = self._rules.resource.url_path.strip("/")
         write = RuledWrite(path, document.body, stored, reader, *self._client)
-        return [finding for rule in rules for finding in _of_rule(rule, write, reader, is_timed=self._is_timed)]
+        return [finding for rule in rules for finding in _run_rule(rule, write, reader, is_timed=self._is_timed)]
 
-    def _warnings_or_refusal(self, found: list[Finding]) -> tuple[Finding, ...]:
+    def _refuse_or_warn(self, found: list[Finding]) -> tuple[Finding, ...]:
         """Return the warnings. Raises what refuses the document."""
         shown = [each for each in found if self.shows(each.path)]
         refusing = [each for each in shown if each.severity is FindingSeverity.REFUSE]
@@ -159,17 +157,17 @@ def checked_write(document: ValidatedDocument, check: WriteCheck, *, using: str,
     return MergeRequest(pending, check=check.others(using), using=using, **terms)
 
 
-def _of_rule(rule: WriteRule, write: RuledWrite, reader: LookUps | NoLookUps, *, is_timed: bool) -> list[Finding]:
-    """Raises NotChecked if the rule fails and the setting says so."""
+def _run_rule(rule: WriteRule, write: RuledWrite, reader: LookUps | NoLookUps, *, is_timed: bool) -> list[Finding]:
+    """Run a rule within its budget. Raises NotChecked if it fails and the setting says so."""
     began = time.perf_counter()
     try:
-        found = _run(rule, write, reader, Budget(is_timed=is_timed))
+        found = _find(rule, write, reader, Budget(is_timed=is_timed))
     except (StatementAborted, TooMuchContention, KeyboardInterrupt):
         raise  # The write is repeated, or the command ends.
     except BaseException as error:
         if is_outage(error):
             raise
-        found = [_failed(rule, error)]
+        found = [_report_failure(rule, error)]
     finally:
         SECONDS.labels(rule.name).observe(time.perf_counter() - began)
     for each in found:
@@ -177,7 +175,7 @@ def _of_rule(rule: WriteRule, write: RuledWrite, reader: LookUps | NoLookUps, *,
     return found
 
 
-def _run(rule: WriteRule, write: RuledWrite, reader: LookUps | NoLookUps, budget: Budget) -> list[Finding]:
+def _find(rule: WriteRule, write: RuledWrite, reader: LookUps | NoLookUps, budget: Budget) -> list[Finding]:
     reader.budget = budget
     found = [_checked(each, rule) for each in islice(rule.find(write) or (), MOST_REPORTED + 1)]
     budget.check_time()
@@ -194,8 +192,9 @@ def _checked(found: Finding, rule: WriteRule) -> Finding:
     return replace(found, path=path, text=text, severity=FindingSeverity(found.severity), rule=rule.name)
 
 
-def _failed(rule: WriteRule, error: BaseException) -> Finding:
-    """The finding that is recorded for a rule that failed, if the document is accepted. Otherwise raises NotChecked."""
+def _report_failure(rule: WriteRule, error: BaseException) -> Finding:
+    """Count and log a failure of a rule, and return it as a finding, if the document is accepted nevertheless.
+    Otherwise raises NotChecked."""
     reason = error.what if isinstance(error, BudgetExceeded) else "error"
     FAILURES.labels(rule.name, reason).inc()
     if isinstance(error, BudgetExceeded):

@@ -4,8 +4,8 @@ The budget of a rule is a number of look-ups, and a time: that of the processor 
 take. PostgreSQL ends a look-up that takes longer than the whole budget. Code that computes or waits for too long is
 found out when it returns: Python cannot interrupt it.
 
-What a rule waits for elsewhere, as in a request to another server, cannot be told from waiting for the processor of a
-busy machine. So this has a limit of its own: in all, a rule may take ten times its budget.
+What a rule waits for elsewhere, as in a request to another server, cannot be distinguished from waiting for the
+processor of a busy machine. So this has a limit of its own: in all, a rule may take ten times its budget.
 """
 
 import math
@@ -66,7 +66,7 @@ class Budget:
     def look_up(self) -> Iterator[None]:
         """Takes one look-up. Raises BudgetExceeded."""
         if self._look_ups == 0:
-            self._exceed(LOOK_UPS)
+            self._raise_exceeded(LOOK_UPS)
         self.check_time()
         self._look_ups -= 1
         began, of_processor = time.monotonic(), time.thread_time()
@@ -74,7 +74,7 @@ class Budget:
             yield
         except OperationalError as error:
             if isinstance(error.__cause__, QueryCanceled):
-                self._exceed(TIME)
+                self._raise_exceeded(TIME)
             raise
         finally:
             self._waited += (time.monotonic() - began) - (time.thread_time() - of_processor)
@@ -94,9 +94,9 @@ class Budget:
         """Raises BudgetExceeded."""
         own = time.thread_time() - self._began + self._waited
         if own > self._seconds or time.monotonic() > self._ends:
-            self._exceed(TIME)
+            self._raise_exceeded(TIME)
 
-    def _exceed(self, what: str) -> None:
+    def _raise_exceeded(self, what: str) -> None:
         self.exceeded = self.exceeded or BudgetExceeded(what)
         raise self.exceeded
 
@@ -175,8 +175,8 @@ class LookUps:
             size = min(most, MOST_FOUND)
             return [_with_id(each) for each in islice(collection.page(wanted, size, 0), size)]
 
-    def end(self) -> None:
-        """No rule looks anything up any more."""
+    def restore_timeout(self) -> None:
+        """Give the session its timeout back: no rule looks anything up any more."""
         if self._timeout_before is not None:
             execute(_RESTORE.with_values(before=self._timeout_before), self._using)
             self._timeout_before = None
@@ -185,7 +185,7 @@ class LookUps:
         with self.budget.look_up():
             found: Known = {id_: self._known[id_] for id_ in ids if id_ in self._known}
             if len(found) < len(ids):
-                self._limit()
+                self._set_timeout()
                 found = stored_documents(ids, self._using)
             return [_with_id(found[id_]) for id_ in dict.fromkeys(ids) if id_ in found]
 
@@ -193,10 +193,10 @@ class LookUps:
     def looking_up(self) -> Iterator[None]:
         """Takes a look-up, which PostgreSQL ends in time. Raises BudgetExceeded."""
         with self.budget.look_up():
-            self._limit()
+            self._set_timeout()
             yield
 
-    def _limit(self) -> None:
+    def _set_timeout(self) -> None:
         if self._is_timed and self._timeout_before is None:
             milliseconds = str(api_settings.WRITE_RULE_MILLISECONDS)
             [(self._timeout_before, _)] = execute(_LIMIT.with_values(milliseconds=milliseconds), self._using)

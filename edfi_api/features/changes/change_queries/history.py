@@ -14,7 +14,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.securables import SecurablesExtractor
 from edfi_api.core.storage import resource_types
-from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.execution import execute, run_with_retries
 from edfi_api.core.storage.driver.sql import statements_of
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.model.surface.resource import Resource
@@ -58,7 +58,7 @@ def versions(resource: Resource, document_uuid: UUID, size: int, before: int = N
     """Return at most `size` versions before one, the newest first; none if there never was such a document."""
     number = resource_types.numbers(using)[resource.name]
     facts = {"type": number, "document_uuid": document_uuid, "before": before, "size": size}
-    rows: list[tuple[Any, ...]] = with_retries(lambda: execute(_VERSIONS.with_values(**facts), using))
+    rows: list[tuple[Any, ...]] = run_with_retries(lambda: execute(_VERSIONS.with_values(**facts), using))
     return [Version(*values) for values in ([*row[:-1], row[-1] and orjson.loads(row[-1])] for row in rows)]
 
 
@@ -92,7 +92,7 @@ def visible(
     }
     is_limited = not api_settings.HISTORY_BEFORE_RELATIONSHIP
     statement = _VISIBLE.with_values(**facts).fill(using=policy.using_on_versions if is_limited else policy.using)
-    allowed = {row[0] for row in with_retries(lambda: execute(statement, using))}
+    allowed = {row[0] for row in run_with_retries(lambda: execute(statement, using))}
     return [each for each in found if each.change_version in allowed]
 
 

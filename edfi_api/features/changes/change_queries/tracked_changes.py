@@ -13,7 +13,7 @@ from django.db import transaction
 from edfi_api.core.queries.selection import Window
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage import resource_types
-from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.execution import execute, run_with_retries
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.core.storage.row_policy import RowPolicy
 from edfi_api.features.changes.change_queries.models import KeyField
@@ -148,7 +148,7 @@ class TrackedWindow:
         return Sql(changes, facts).fill(only="" if self.policy is None else " AND " + self.policy.using)
 
     def _run(self, statement: Sql) -> list[tuple[Any, ...]]:
-        return with_retries(lambda: execute(statement, self.using))
+        return run_with_retries(lambda: execute(statement, self.using))
 
 
 def newest_change_version(using: str) -> int:
@@ -156,11 +156,11 @@ def newest_change_version(using: str) -> int:
 
     `using` must be the primary: a replica may lag behind the versions that clients have seen.
     """
-    version: int = with_retries(lambda: execute(_NEWEST, using))[0][0]
+    version: int = run_with_retries(lambda: execute(_NEWEST, using))[0][0]
     return version
 
 
-def synchronise(resources: Iterable[Resource], using: str) -> None:
+def synchronize(resources: Iterable[Resource], using: str) -> None:
     """Store the key fields of these resources. Key values of earlier deletes stay as they are."""
     numbers = resource_types.numbers(using)
     wanted = {_facts(field): field for each in resources for field in _key_fields(each, numbers[each.name])}
@@ -187,4 +187,4 @@ def _key_fields(resource: Resource, resource_type: int) -> Iterator[KeyField]:
 
 def fill_key_fields(*, using: str, **_: Any) -> None:
     """Receiver of `post_migrate`; runs after resource types have been numbered."""
-    synchronise(current_surface().resources, using)
+    synchronize(current_surface().resources, using)

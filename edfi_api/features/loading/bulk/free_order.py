@@ -256,7 +256,7 @@ class FreeOrder:
         return bool(written.aliases) and self._deferred.may_resolve_later(rank, written.result)
 
     def _pass(self) -> Iterator[Written[Place]]:
-        return self._tried(self._writer.write(self._candidates(self._waiting.in_dependency_order())))
+        return self._tried(self._writer.write(self._candidates(self._waiting.begin_pass())))
 
     def _circles(self) -> Iterator[Written[Place]]:
         self._waiting.begin_circles()

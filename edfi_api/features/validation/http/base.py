@@ -12,7 +12,7 @@ from edfi_api.common.addresses import root_of
 from edfi_api.core.queries.listing import SqlRows
 from edfi_api.core.queries.pagination import Page
 from edfi_api.core.security.profiles.catalog import ProfileCatalogs
-from edfi_api.core.storage.driver.execution import execute, with_retries
+from edfi_api.core.storage.driver.execution import execute, run_with_retries
 from edfi_api.core.storage.driver.sql import Sql
 from edfi_api.model.surface.resource import Surface
 from edfi_api.web.problem_details.http_exceptions import ResourceNotFound
@@ -43,7 +43,7 @@ class ValidationView(AuthorizedView):
         raise ResourceNotFound
 
     def rows(self, statement: Sql) -> list[tuple[Any, ...]]:
-        return with_retries(lambda: execute(statement, self.using))
+        return run_with_retries(lambda: execute(statement, self.using))
 
     def host(self, request: EdFiRequest) -> str:
         """The public URL of the server."""

@@ -9,7 +9,7 @@ from edfi_api.core.models import Document, ResourceType
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.features.changes.change_queries.models import DeletedDocument, KeyChange, KeyField, SupersededDocument
-from edfi_api.features.changes.change_queries.tracked_changes import synchronise
+from edfi_api.features.changes.change_queries.tracked_changes import synchronize
 from edfi_api.features.loading.bulk import Candidate, write_documents
 from tests.conftest import item_path
 from tests.support.databases import DOCUMENTS, connection
@@ -201,9 +201,9 @@ def test_key_fields_follow_the_surface(surface, db):
     KeyField.objects.filter(resource_type=school).update(path=["formerlySchoolId"])
     KeyField.objects.create(resource_type_id=school, name="outdated", path=["outdated"], ignores_case=False)
 
-    synchronise(surface.resources, DOCUMENTS)
+    synchronize(surface.resources, DOCUMENTS)
 
     assert key_fields() == right
     with CaptureQueriesContext(connection) as queries:
-        synchronise(surface.resources, DOCUMENTS)
+        synchronize(surface.resources, DOCUMENTS)
     assert not [query for query in queries if query["sql"].startswith(("INSERT", "DELETE"))]

@@ -15,7 +15,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
-from edfi_api.core.storage.driver.execution import in_batches
+from edfi_api.core.storage.driver.execution import execute_in_batches
 
 # Results about deleted documents may be the last data about a person.
 DAYS_OF_DELETED = 30
@@ -79,5 +79,5 @@ def purge(now: datetime, days: int, using: str) -> PurgedResults:
         "before": now - timedelta(days=days),
         "before_of_deleted": now - timedelta(days=min(days, DAYS_OF_DELETED)),
     }
-    in_batches(_REQUESTS, given, using)
-    return PurgedResults(in_batches(_RESULTS, given, using), in_batches(_RUNS, given, using))
+    execute_in_batches(_REQUESTS, given, using)
+    return PurgedResults(execute_in_batches(_RESULTS, given, using), execute_in_batches(_RUNS, given, using))

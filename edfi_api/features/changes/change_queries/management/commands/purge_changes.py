@@ -1,7 +1,7 @@
 """`manage.py purge_changes`
 
 Deletes superseded versions and the bodies of deleted documents after the retention time. The deletes themselves are
-kept, with their key values, since clients that synchronise late would otherwise keep these documents for ever. Changes
+kept, with their key values, since clients that synchronize late would otherwise keep these documents for ever. Changes
 that a consumer of the change stream has not received yet are kept longer.
 """
 
@@ -18,7 +18,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
-from edfi_api.core.storage.driver.execution import in_batches
+from edfi_api.core.storage.driver.execution import execute_in_batches
 from edfi_api.features.changes.change_queries.models import DOCUMENTS, ChangeConsumer, PurgeRun
 
 _PURGE_SUPERSEDED = """
@@ -77,8 +77,8 @@ def purge(before: datetime, using: str = DEFAULT_DB_ALIAS) -> PurgedChanges:
     seen = slowest.change_version if slowest else None
     parameters = {"before": before, "seen": seen}
     purged = PurgedChanges(
-        superseded=in_batches(_PURGE_SUPERSEDED, parameters, using),
-        bodies=in_batches(_PURGE_BODIES, parameters, using),
+        superseded=execute_in_batches(_PURGE_SUPERSEDED, parameters, using),
+        bodies=execute_in_batches(_PURGE_BODIES, parameters, using),
         slowest=slowest,
     )
     PurgeRun.objects.using(using).update_or_create(name="changes", defaults={"finished_at": timezone.now()})
