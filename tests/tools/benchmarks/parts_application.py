@@ -25,6 +25,7 @@ from django.urls import re_path
 from edfi_api.core.security.requests.authentication import BearerTokenAuthentication
 from meadowlark import wsgi
 from meadowlark.serving import environ
+from meadowlark.serving.delayed_answers import DelayedAnswers
 from meadowlark.serving.gateway import Gateway
 from meadowlark.serving.large_answers import Senders
 from meadowlark.serving.lean_handler import LeanHandler
@@ -178,11 +179,12 @@ def _gateway(application: Any, prepared: Any = None) -> _Alone:
         made,
         RequestBodies(0, 60),
         senders,
-        {},
-        60,
-        Turns(1, 1),
-        lambda _: _CALLER,
-        Event(),
+        busy={},
+        seconds=60,
+        turns=Turns(1, most_waiting=1),
+        delayed=DelayedAnswers(1, 1),
+        caller_of=lambda _: _CALLER,
+        stopping=Event(),
         prepared=prepared,
     )
 
