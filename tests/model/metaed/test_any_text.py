@@ -1,7 +1,7 @@
 """Any text is compiled, or refused with the problems of the text."""
 
 from pathlib import Path
-from time import perf_counter
+from time import thread_time
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -116,9 +116,9 @@ def test_thousands_of_errors_are_reported_in_seconds(messages_of: MessagesOf):
     broken = "\n".join(f'Domain Entity D{number} documentation "." integer I documentation' for number in range(2000))
     dead = "\n".join(f'Common C{number} documentation "." common Nothing{number} documentation "." is optional'
                      for number in range(3000))  # fmt: skip
-    started = perf_counter()
+    started = thread_time()
 
     messages = messages_of(f"{broken}\n{dead}")
 
     assert len(messages) == 5000
-    assert perf_counter() - started < 10
+    assert thread_time() - started < 10
