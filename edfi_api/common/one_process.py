@@ -27,12 +27,12 @@ def exclusively(name: str | int, using: str, otherwise: Callable[[], Exception |
     guard = connections.create_connection(using)
     try:
         guard.set_autocommit(False)
-        if not _takes(name, guard):
+        if not _try_lock(name, guard):
             if error := otherwise():
                 raise error
             # Polled, because a statement that waits for the lock would block a migration with CREATE INDEX
             # CONCURRENTLY, which waits for older snapshots to be released.
-            while not _takes(name, guard):
+            while not _try_lock(name, guard):
                 time.sleep(_PAUSE_SECONDS)
         yield
         guard.rollback()  # The server ends a closed connection later, and the next process may begin at once.
@@ -44,7 +44,7 @@ def wait_for_lock() -> None:
     """Do nothing, so that `exclusively` waits for the lock."""
 
 
-def _takes(name: str | int, guard: BaseDatabaseWrapper) -> bool:
+def _try_lock(name: str | int, guard: BaseDatabaseWrapper) -> bool:
     guard.rollback()
     with guard.cursor() as cursor:
         cursor.execute(_NO_TIMEOUT)

@@ -153,10 +153,10 @@ class PageGZipMiddleware(GZipMiddleware):
         if not accepts_gzip(request):
             return response
         if response.streaming:
-            return self._compressed_file(request, response)
+            return self._compress_file(request, response)
         return super().process_response(request, response)
 
-    def _compressed_file(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponse:
+    def _compress_file(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponse:
         key = request.path_info, response.headers.get("ETag", "")
         if key not in self._files:
             self._files[key] = compress_string(b"".join(response))

@@ -60,11 +60,11 @@ class AcceptedWrite(NamedTuple):
 class WriteRecorder(Protocol):
     """The class that the setting `WRITE_RECORDER` names. Its methods neither wait nor raise."""
 
-    def refused(self, write: RefusedWrite) -> None:
-        """A write was refused, or accepted with warnings."""
+    def record_refused(self, write: RefusedWrite) -> None:
+        """Record a write that was refused, or accepted with warnings."""
 
-    def accepted(self, client: int, data_store: int, resource: str, at: float) -> bool:
-        """A write succeeded. Returns whether `succeeded` is to be called with its ids."""
+    def count_accepted(self, client: int, data_store: int, resource: str, at: float) -> bool:
+        """Count a write that succeeded. Return whether `record_accepted` is to be called with its ids."""
 
-    def succeeded(self, write: AcceptedWrite) -> None:
-        """What was written, if `accepted` requests it."""
+    def record_accepted(self, write: AcceptedWrite) -> None:
+        """Record what was written, if `count_accepted` returned so."""

@@ -35,7 +35,7 @@ from meadowlark.run.demo_clients import DemoVendor, port_for_reader, reader_addr
 from meadowlark.run.embedded_postgres import EmbeddedPostgres, LoginPort, default_home, url, url_of
 from meadowlark.run.embedded_roles import APPLICATION
 from meadowlark.run.postgres_programs import EmbeddedPostgresError, end_session, ending_with_us
-from meadowlark.run.secret_key import kept_client, made_key
+from meadowlark.run.secret_key import keep_client, make_key
 
 DEMO_CLAIM_SET = "EdFiSandbox"
 # Variables that commands in another terminal need as well. Others may be secrets.
@@ -336,7 +336,7 @@ def serve_sandbox(home: Path, arguments: list[str]) -> NoReturn:
         _print(f"Starting PostgreSQL in {home} ...")
         postgres = running.enter_context(EmbeddedPostgres(home))
         _ensure_free(port)
-        key = os.environ.get("MEADOWLARK_SECRET_KEY") or made_key(home)
+        key = os.environ.get("MEADOWLARK_SECRET_KEY") or make_key(home)
         environment = _WITH_OWN_DATABASE | os.environ | {"MEADOWLARK_SECRET_KEY": key}
         _run_to_its_end(["meadowlark.prepare", "--refuse-newer"], environment, postgres)
         gunicorn = _start_gunicorn(running, port, environment)
@@ -359,7 +359,7 @@ def serve(home: Path, demo_students: str | None = None, demo_today: str = "") ->
             postgres = running.enter_context(EmbeddedPostgres(home, port=reader_port))
             defaults = _WITH_OWN_DATABASE
         _ensure_free(port)
-        key = os.environ.get("MEADOWLARK_SECRET_KEY") or made_key(home)
+        key = os.environ.get("MEADOWLARK_SECRET_KEY") or make_key(home)
         environment = defaults | os.environ | {"MEADOWLARK_SECRET_KEY": key}
         demo = ["--demo-district", demo_students, "--demo-administrator", DEMO_ADMINISTRATOR] if demo_students else []
         demo += ["--demo-today", demo_today] if demo and demo_today else []
@@ -379,7 +379,7 @@ def serve(home: Path, demo_students: str | None = None, demo_today: str = "") ->
 def _docs_client(home: Path, client: DemoClient) -> dict[str, str]:
     """What lets `/docs` fill in the client of a demonstration, which only this machine reaches."""
     setting = SETTINGS["DOCS_CLIENT"].variable
-    offered = "" if client.address else kept_client(home, client.key, client.secret)
+    offered = "" if client.address else keep_client(home, client.key, client.secret)
     return {setting: offered} if offered and not os.environ.get(setting) else {}
 
 

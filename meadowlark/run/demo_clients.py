@@ -46,7 +46,7 @@ def reader_address(home: Path, port: LoginPort) -> str:
 
     PostgreSQL is sent the hash of the password alone.
     """
-    password = _kept_password(home)
+    password = _make_password(home)
     with psycopg.connect(url_of(SUPERUSER, home)) as connection:
         hashed = connection.pgconn.encrypt_password(password.encode(), port.role.encode(), b"scram-sha-256").decode()
         statement = sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(port.role), sql.Literal(hashed))
@@ -54,7 +54,7 @@ def reader_address(home: Path, port: LoginPort) -> str:
     return f"postgresql://{port.role}:{password}@{_HOST}:{port.number}/{DATABASE}"
 
 
-def _kept_password(home: Path) -> str:
+def _make_password(home: Path) -> str:
     file = home / "reader_password"
     if not file.exists():
         with open(file, "w", opener=for_owner_only) as new:

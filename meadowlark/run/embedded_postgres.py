@@ -166,7 +166,7 @@ class EmbeddedPostgres:
         for left in (self._data / "postmaster.pid", *socket_folder.glob(f"{_SOCKET}*")):
             left.unlink(missing_ok=True)
         if not self._data.exists():
-            _initialise(self._data)
+            _initialize(self._data)
         _restrict_connections(self._data, self._port)
         _make_socket_folder(socket_folder, self._data)
 
@@ -325,8 +325,8 @@ def _parents(processes: list[psutil.Process]) -> list[psutil.Process]:
     return [process for process in processes if process.info["ppid"] not in pids]
 
 
-def _initialise(data: Path) -> None:
-    """Creates the data folder under a temporary name first, so that an interrupted attempt is not used as one."""
+def _initialize(data: Path) -> None:
+    """Create the data folder under a temporary name first, so that an interrupted attempt is not used as one."""
     account = account_for(data)
     draft = data.with_name("postgres.new")
     shutil.rmtree(draft, ignore_errors=True)

@@ -15,7 +15,7 @@ def kept_key(home: Path) -> str:
     return ""
 
 
-def made_key(home: Path) -> str:
+def make_key(home: Path) -> str:
     """The key of this home, which is made once."""
     home.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError), open(_file(home), "x", opener=for_owner_only) as new:
@@ -23,7 +23,7 @@ def made_key(home: Path) -> str:
     return _file(home).read_text()
 
 
-def kept_client(home: Path, key: str, secret: str | None) -> str:
+def keep_client(home: Path, key: str, secret: str | None) -> str:
     """Key and secret of the demo client, with a colon between them; empty if the secret is not known, or of another
     client. It is known to the run that makes the client, and kept for the next ones."""
     file = home / "demo_client"

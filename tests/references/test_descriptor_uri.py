@@ -27,7 +27,7 @@ SPELLINGS = [
 @pytest.mark.parametrize(("one", "other", "is_same"), SPELLINGS)
 def test_uris_are_equal_everywhere_or_nowhere(one, other, is_same) -> None:
     mapped = {"sexDescriptor": other}
-    DescriptorMapping.parse(f"{one},uri://here.org/SexDescriptor#Here").to_here(mapped)
+    DescriptorMapping.parse(f"{one},uri://here.org/SexDescriptor#Here").replace_theirs(mapped)
     items = {identifying_value({"sexDescriptor": each}, ("sexDescriptor",)) for each in (one, other)}
     shown = ItemFilter("sexDescriptor", frozenset([comparable(one)]), FilterMode.INCLUDE_ONLY, is_descriptor=True)
 

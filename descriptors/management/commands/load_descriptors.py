@@ -31,7 +31,7 @@ class Command(DataStoreCommand):
         files = interchange_files(paths) if paths else []
         with RefusalLog(self.stderr) as log:
             result = self._load(files, log, database)
-            log.summarise(result)
+            log.summarize(result)
         self.stdout.write(f"descriptors: {counts(result)}")
         raise_failure(result, len(files), max_refused)
 

@@ -72,7 +72,7 @@ def new_correlation_id() -> str:
 
 @contextmanager
 def correlated(correlation_id: str) -> Iterator[None]:
-    """Log lines that are written within this context have this id."""
+    """Give log lines that are written within this context this id."""
     token = current_id.set(correlation_id)
     try:
         yield

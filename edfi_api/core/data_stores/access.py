@@ -57,7 +57,7 @@ class Lease:
         """Take note of an error of the request."""
 
     def end(self) -> None:
-        """The request has been answered."""
+        """End the lease: the request has been answered."""
 
     def __enter__(self) -> Self:
         return self

@@ -56,7 +56,7 @@ def create_client(
     problems = _Problems()
     if vendor is None:
         vendor = Vendor(tenant=tenant, name=vendor_name or name, namespace_prefixes=list(namespace_prefixes))
-        problems.of(vendor)
+        problems.add_those_of(vendor)
     elif set(namespace_prefixes) - set(vendor.namespace_prefixes):
         problems.add("namespace_prefixes", f'The vendor "{vendor}" has others, for all of its clients.')
     application = Application(
@@ -69,11 +69,11 @@ def create_client(
         problems.add("claim_set", _unknown_claim_set(claim_set_name, visible))
     else:
         application.claim_set = claim_set
-    problems.of(application, exclude={"claim_set"} if vendor.pk else {"vendor", "claim_set"})
+    problems.add_those_of(application, exclude={"claim_set"} if vendor.pk else {"vendor", "claim_set"})
     client = ApiClient(name=name, client_id=key or generate_client_id(), expires_at=expires_at)
-    problems.of(client, exclude={"application"})
+    problems.add_those_of(client, exclude={"application"})
     if external is not None:
-        problems.of(external, exclude={"api_client"})
+        problems.add_those_of(external, exclude={"api_client"})
     problems.raise_any()
     vendor.save()
     application.vendor = vendor
@@ -94,9 +94,9 @@ def add_client(
     """Store another client of an application; raises Django's `ValidationError` with all problems."""
     client = ApiClient(application=application, name=name, client_id=key or generate_client_id(), expires_at=expires_at)
     problems = _Problems()
-    problems.of(client)
+    problems.add_those_of(client)
     if external is not None:
-        problems.of(external, exclude={"api_client"})
+        problems.add_those_of(external, exclude={"api_client"})
     problems.raise_any()
     return store_client(client, application, by, external)
 
@@ -245,7 +245,7 @@ class _Problems:
         if message not in messages:
             messages.append(message)
 
-    def of(self, row: Model, exclude: Collection[str] = frozenset()) -> None:
+    def add_those_of(self, row: Model, exclude: Collection[str] = frozenset()) -> None:
         """Add the errors of `row.full_clean()`."""
         try:
             row.full_clean(exclude=set(exclude))

@@ -212,7 +212,7 @@ class RemoteApi:
             seconds=_SECONDS_OF_ANSWER,
             connections=connections,
             certificates=trust.ca,
-            check_address=self._checked_of_hosts,
+            check_address=self._check_host,
         )
 
     def close(self) -> None:
@@ -317,7 +317,7 @@ class RemoteApi:
             return ""
         year = self._connection.school_year
         address = _PLACEHOLDER_OF_YEAR.sub(str(year), found) if year else found
-        self._checked_of_hosts(address)
+        self._check_host(address)
         if with_year:
             address = address.rstrip("/") + "/"
             if year and f"/{year}/" not in urlsplit(address).path:
@@ -330,8 +330,8 @@ class RemoteApi:
         except AddressRefused as refusal:
             raise RemoteFailed(f"{printable(address)}: {refusal.reason}") from None
 
-    def _checked_of_hosts(self, address: str) -> None:
-        """Addresses that the remote API names are of its own host, or it could have the secret sent elsewhere."""
+    def _check_host(self, address: str) -> None:
+        """Check that an address named by the remote API is of its own host: it could have the secret sent elsewhere."""
         scheme, host, _ = self._checked(address)
         if host not in self._hosts:
             raise RemoteFailed(f"it leads to another host: {printable(address)}")

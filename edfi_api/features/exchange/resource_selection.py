@@ -128,13 +128,13 @@ class DescriptorMapping:
         """Whether a descriptor of this side has another URI there."""
         return comparable(uri) in self._to_there
 
-    def to_here(self, body: dict[str, Any]) -> None:
+    def replace_theirs(self, body: dict[str, Any]) -> None:
         """Replace the URIs of the remote API in a body, or in key values, by those of this one."""
         if self.pairs:
             _replace(body, self._to_here)
 
-    def to_there(self, body: dict[str, Any]) -> None:
-        """The other way round."""
+    def replace_ours(self, body: dict[str, Any]) -> None:
+        """Replace the URIs of this API in a body, or in key values, by those of the remote API."""
         if self.pairs:
             _replace(body, self._to_there)
 

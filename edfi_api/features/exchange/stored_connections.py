@@ -81,7 +81,7 @@ def store_connection(connection: Connection, secret: str | None, by: str) -> Non
         connection.set_secret(secret)
     elif is_new:
         raise ValidationError({"secret": "A connection needs one."})
-    checked(connection)
+    check(connection)
     try:
         with transaction.atomic():
             attribute_to(by)
@@ -91,8 +91,8 @@ def store_connection(connection: Connection, secret: str | None, by: str) -> Non
     audit.log_change("connection created" if is_new else "connection changed", **connection.audit_facts, by=by)
 
 
-def checked(connection: Connection) -> None:
-    """Raises ValidationError with all problems, but those that only the database finds."""
+def check(connection: Connection) -> None:
+    """Check a connection. Raises ValidationError with all problems, but those that only the database finds."""
     connection.full_clean(validate_constraints=False)
 
 
@@ -126,8 +126,8 @@ def current_phase(found: Connection, state: ConnectionState | None) -> str:
 
 
 def report(reported: Connection, phase: Phase, **values: Any) -> None:
-    """Tell people what a connection does: `failure`, `position`, `newest`, `rate`, and how many documents have been
-    `accepted` and `refused` since the last report."""
+    """Store what a connection does, for its page in the admin: `failure`, `position`, `newest`, `rate`, and how many
+    documents have been `accepted` and `refused` since the last report."""
     position, newest = values.get("position"), values.get("newest")
     row = {
         "connection": reported.pk,

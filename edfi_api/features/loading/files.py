@@ -39,7 +39,7 @@ def files_at(path: Path, is_wanted: Callable[[str], object]) -> list[Path]:
 
 
 @contextmanager
-def named_in_errors(file: object) -> Iterator[None]:
+def name_in_errors(file: object) -> Iterator[None]:
     """Add the file's name to an OSError: those of read and write have none."""
     try:
         yield
@@ -96,7 +96,7 @@ class LoadProgress:
         """Add what was not known at the beginning to the total, in bytes."""
         self._bar.total = (self._bar.total or 0) + count
 
-    def at(self, description: str) -> None:
+    def describe(self, description: str) -> None:
         """Say what is being loaded, such as the name of a resource."""
         self._bar.set_description_str(description, refresh=False)
 
@@ -104,7 +104,7 @@ class LoadProgress:
         """Count so many bytes of a file that were read."""
         self._bar.update(count)
 
-    def written(self, share: float = 0) -> None:
+    def count_written(self, share: float = 0) -> None:
         """Count a document that has its result; `share` are the bytes that it stands for."""
         self._documents += 1
         self._bar.set_postfix_str(f"{self._documents:,} documents", refresh=False)
@@ -115,8 +115,8 @@ class LoadProgress:
 
 
 @contextmanager
-def load_progress(total: int) -> Iterator[LoadProgress]:
-    """The bar of a load of files with this number of bytes."""
+def show_progress(total: int) -> Iterator[LoadProgress]:
+    """Show the bar of a load of files with this number of bytes."""
     progress = LoadProgress(total)
     try:
         yield progress

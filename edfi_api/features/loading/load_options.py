@@ -134,7 +134,7 @@ def run_load(command: BaseCommand, files: int, options: LoadOptions, load: Calla
     started = time.monotonic()
     with RefusalLog(command.stderr, options.report, is_strict=options.strict, skips_rules=options.skip_rules) as log:
         result = load(log)
-        log.summarise(result, is_dry_run=options.dry_run)
+        log.summarize(result, is_dry_run=options.dry_run)
     command.stdout.write("\n".join(table(result)))
     refused = refused_in_all(result, options.report or "the list above; --report FILE has each of them")
     command.stdout.write(f"{counted(files, 'file')} in {time.monotonic() - started:.1f} s{refused}")

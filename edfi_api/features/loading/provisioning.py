@@ -34,7 +34,7 @@ from edfi_api.core.data_stores.stores import identity, set_state
 from edfi_api.core.models import Document
 from edfi_api.core.served import current_surface
 from edfi_api.core.storage.driver.sql import statements_of
-from edfi_api.features.loading.json_lines.exporting import export_documents, into_folder
+from edfi_api.features.loading.json_lines.exporting import export_documents, write_to_folder
 from edfi_api.features.loading.json_lines.loading import load_documents
 from edfi_api.features.loading.json_lines.sources import sources
 from edfi_api.features.loading.mapping import Translator
@@ -95,7 +95,7 @@ def copy_database(source: str, using: str, mark: str, finish: Callable[[str], No
         if _exists(cursor, name):
             cursor.execute(_COMMENT, [name])
             return bool(cursor.fetchone() == (mark,))
-        with _building(using, cursor, name, connections.settings[source]["NAME"]) as alias:
+        with _build_copy(using, cursor, name, connections.settings[source]["NAME"]) as alias:
             finish(alias)
             cursor.execute(f"COMMENT ON DATABASE {_quoted(alias)} IS %s", [mark])
     return True
@@ -142,15 +142,15 @@ def other_user(using: str, table: RoutingTable) -> str:
 
 
 def _make_template(using: str, cursor: Any, source: str, template: str, fill: Callable[[str], None]) -> None:
-    with _building(using, cursor, template, source) as alias:
+    with _build_copy(using, cursor, template, source) as alias:
         fill(alias)
         connections[alias].close()
         cursor.execute(f"ALTER DATABASE {_quoted(alias)} WITH ALLOW_CONNECTIONS false")
 
 
 @contextmanager
-def _building(using: str, cursor: Any, name: str, template: str) -> Iterator[str]:
-    """The alias of a copy of `template`, which gets its name at the end: so it is complete if it exists."""
+def _build_copy(using: str, cursor: Any, name: str, template: str) -> Iterator[str]:
+    """Build a copy of `template` and yield its alias. It gets its name at the end: so it is complete if it exists."""
     quote = connections[using].ops.quote_name
     building = f"{name[-50:]}_unfinished"  # PostgreSQL cuts names at 63 bytes.
     _drop(cursor, building)
@@ -301,7 +301,7 @@ def copy_documents(
     """Export a consistent snapshot of the documents and load it. `on_refusal` is called with each document that refers
     to one of a resource that is not copied. With a mapping, the resources are those of its first standard."""
     with TemporaryDirectory(prefix="meadowlark-clone-") as folder:
-        with into_folder(Path(folder), resources) as write:
+        with write_to_folder(Path(folder), resources) as write:
             exported = export_documents(resources, write, source)
         if not exported.total():
             return LoadResult()

@@ -21,7 +21,7 @@ from edfi_api.core.data_stores.models import Tenant
 from edfi_api.core.data_stores.stores import tenant_named
 from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.exceptions import AuthenticationFailed, TokenRefused
-from edfi_api.core.security.federation.validation import ValidToken, check_not_refused, is_signed, refused, validated
+from edfi_api.core.security.federation.validation import ValidToken, check_not_refused, is_signed, refuse, validated
 from edfi_api.core.security.issuers import issuers, value_at
 from edfi_api.core.security.rate_limits import limit
 from edfi_api.core.security.requests.authentication import bearer_token, token_checksum
@@ -157,7 +157,7 @@ def caller_of(token: str) -> Caller:
     if found is not None:
         return Caller(found.client.key, f"requests of management client {found.client_id}", found.scopes)
     if may_be_federated:
-        raise refused("unknown issuer")
+        raise refuse("unknown issuer")
     raise AuthenticationFailed("Invalid token")
 
 

@@ -31,7 +31,7 @@ from edfi_api.core.data_stores.stores import (
 from edfi_api.core.queries.listing import Field
 from edfi_api.core.security.models import ApiClient
 from edfi_api.features.exchange.models import Connection
-from edfi_api.features.exchange.stored_connections import checked
+from edfi_api.features.exchange.stored_connections import check
 from edfi_api.features.management_api import answers, clients, problems, serializers, texts
 from edfi_api.features.management_api.listing import BY_NAME, EXACT, UNFILTERED, Listing
 from edfi_api.features.management_api.vendors import applications_of
@@ -285,7 +285,7 @@ class ConnectionViewSet(CollectionViewSet):
         try:
             if secret is not None:
                 row.set_secret(secret)
-            checked(row)
+            check(row)
         except NoStoreKey:
             raise problems.invalid_data({"Secret": [texts.NO_STORE_KEY]}) from None
         except ValidationError as error:

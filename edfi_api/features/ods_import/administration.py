@@ -298,20 +298,20 @@ def _statements(security: OdsSource) -> tuple[str, str]:
 _LONGEST_BEGINNING = 40
 
 
-def provision_beside(store: DataStore, address: str | None) -> None:
+def provision_on_server(store: DataStore, address: str | None) -> None:
     """Give the data store a database on the server of this connection string, by default that of the admin database,
     unless it leads to one already; then it is online. Can be repeated.
 
     Raises ConnectionUnusable, ValidationError, NoStoreKey, DatabaseError.
     """
     if store.connection is None:
-        set_connection(store, _beside(address or _control(), store))
+        set_connection(store, _connection_on_server(address or _control(), store))
     using = alias_of(read_table().stores[store.pk].primary)
     create_from_template(using, fill)
     provision(store, using)
 
 
-def _beside(address: str, store: DataStore) -> str:
+def _connection_on_server(address: str, store: DataStore) -> str:
     """The connection string of a database of the same server, named after that one and the data store."""
     where = allowed_destination(address)
     beginning = re.sub(r"\W+", "_", f"{where.database}_{store.name}".lower(), flags=re.ASCII)[:_LONGEST_BEGINNING]

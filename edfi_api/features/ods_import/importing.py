@@ -251,7 +251,7 @@ class _Pass:
 
     def _refuse_row(self, resource: Resource, text: bytes, reason: str) -> None:
         """A row that can be no document here, whatever its body is; the text has its id and key."""
-        self._reporter.refused(Refused(self._place(resource, text), None, resource.name, reason))
+        self._reporter.report_refused(Refused(self._place(resource, text), None, resource.name, reason))
         self._refused_rows += 1
         self._progress.update()
 
@@ -293,15 +293,15 @@ class _Pass:
     def _count(self, written: Written[Place]) -> None:
         match written.result:
             case Outcome.STALE:
-                self._conflict(written)
+                self._report_conflict(written)
             case Outcome.OTHER_IDENTITY:
                 self._changed_keys.append(written)
             case Outcome() as outcome:
-                self._reporter.result.accepted(written, outcome)
+                self._reporter.result.count_accepted(written, outcome)
             case refusal:
-                self._reporter.refused_document(written, refusal, self._place_of(written), None)
+                self._reporter.report_refused_document(written, refusal, self._place_of(written), None)
 
-    def _conflict(self, written: Written[Place]) -> None:
+    def _report_conflict(self, written: Written[Place]) -> None:
         name = written.candidate.resource.name
         self._result.load.count(name, CONFLICT)
         self._on_refusal(Refused(self._place_of(written), None, name, _CHANGED_HERE))
@@ -321,14 +321,14 @@ class _Pass:
         for written in self._changed_keys:
             name, place = written.candidate.resource.name, self._place_of(written)
             if UUID(place.partition(" ")[0]) in of_several_rows:
-                self._reporter.refused(Refused(place, None, name, _SEVERAL_ROWS))
+                self._reporter.report_refused(Refused(place, None, name, _SEVERAL_ROWS))
                 continue
             try:
                 self._change_key(written.candidate)
             except _REFUSALS as refusal:
-                self._reporter.refused(Refused(place, None, name, reason_in_words(refusal)))
+                self._reporter.report_refused(Refused(place, None, name, reason_in_words(refusal)))
             else:
-                self._reporter.result.accepted(written, Outcome.UPDATED)
+                self._reporter.result.count_accepted(written, Outcome.UPDATED)
         self._changed_keys.clear()
 
     def _ids_of_several_rows(self) -> set[UUID]:

@@ -338,7 +338,7 @@ class _Moving:
         if ours is None:
             return
         for client in new:
-            self._client(ours, client)
+            self._move_client(ours, client)
 
     def _is_there(self, client: OdsClient) -> bool:
         if not ApiClient.objects.filter(client_id=client.key).exists():
@@ -383,7 +383,7 @@ class _Moving:
             ours.save()
             self.moved.lost.append(f"the rights of application {ours.name}: its profile {missing} was not imported")
 
-    def _client(self, application: Application, client: OdsClient) -> None:
+    def _move_client(self, application: Application, client: OdsClient) -> None:
         try:
             secret = encoded(client.secret) if client.is_hashed else Credentials(client.key, client.secret).hash
         except UnreadableSecret:

@@ -99,7 +99,7 @@ def read(connections: Sequence[Connection[Any]], portions: Iterable[Portion[Orig
                     active.remove(reader)
     finally:
         for reader in readers:
-            reader.end()
+            reader.close()
 
 
 @dataclass(slots=True)
@@ -126,7 +126,7 @@ class _Reader(Generic[Origin]):
         """Fetch some more rows; none at the end of the portion."""
         self.fetched = self._thread.submit(self._fetch)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Stop what is being fetched."""
         if self.fetched.running():
             with suppress(psycopg.Error):

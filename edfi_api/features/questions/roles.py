@@ -112,9 +112,9 @@ class Roles:
             cursor.execute(_STATE, names)
             group_there, person_there, readable = cursor.fetchone()
         if group_there != f"{of_group} {readable}":
-            self._in_transaction(lambda: self._bring_group_in_line(of_group))
+            self._run_in_transaction(lambda: self._update_group(of_group))
         if person_there != of_person:
-            self._in_transaction(lambda: self._bring_person_in_line(of_person))
+            self._run_in_transaction(lambda: self._update_person(of_person))
         given = connections[self.using].get_connection_params()
         kept = {name: value for name, value in given.items() if name not in _OF_THE_APPLICATION}
         return kept | {"user": self.person, "password": self._password(), "autocommit": True}
@@ -122,9 +122,9 @@ class Roles:
     def set_password(self) -> None:
         """Give the role the password of this installation's key, which may have been replaced."""
         name = _identifier(self.person)
-        self._in_transaction(lambda: self._run([f"ALTER ROLE {name} PASSWORD {self._hashed()}"]))
+        self._run_in_transaction(lambda: self._run([f"ALTER ROLE {name} PASSWORD {self._hashed()}"]))
 
-    def _bring_group_in_line(self, digest: str) -> None:
+    def _update_group(self, digest: str) -> None:
         group = _identifier(self.group)
         statements = [] if self._exists(self.group) else [f"CREATE ROLE {group} NOLOGIN"]
         statements += _pseudonym_statements(self.using, group)
@@ -145,7 +145,7 @@ class Roles:
             if shown:
                 yield f"GRANT SELECT{listed} ON {_identifier(schema)}.{_identifier(view)} TO {group}"
 
-    def _bring_person_in_line(self, digest: str) -> None:
+    def _update_person(self, digest: str) -> None:
         person, group = _identifier(self.person), _identifier(self.group)
         how = f"LOGIN CONNECTION LIMIT {_SESSIONS} PASSWORD {self._hashed()}"
         if not self._exists(self.person):
@@ -167,7 +167,7 @@ class Roles:
         seen: list[int | None] = [None] if self.reader.sees_everything else [*set(self.reader.organizations)]
         rows.bulk_create(SqlReader(role=self.person, organization=each) for each in seen)
 
-    def _in_transaction(self, work: Any) -> None:
+    def _run_in_transaction(self, work: Any) -> None:
         with transaction.atomic(self.using):
             self._run([f"SELECT pg_advisory_xact_lock({LOCK})"])
             work()

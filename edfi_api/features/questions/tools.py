@@ -113,7 +113,7 @@ class Session:
         text = known.view(view, self._visible(view))
         statement = known.values_statement(view)
         # Values of descriptors are about nobody.
-        return Outcome(text) if statement is None else self._outcome(self._asked("describe", statement), before=text)
+        return Outcome(text) if statement is None else self._outcome(self._ask("describe", statement), before=text)
 
     def find(self, given: Find) -> Outcome:
         self._refuse_if_only_counts()
@@ -135,13 +135,11 @@ class Session:
             f"SELECT {', '.join(shown)} FROM {findable.source} WHERE {{}} ORDER BY {{}} LIMIT {_MOST_FOUND}"
         )
         places = sql.SQL(", ").join(sql.SQL(str(number)) for number in range(1, len(shown) + 1))
-        return self._outcome(
-            self._asked("find", statement.format(sql.SQL(" AND ").join(conditions), places).as_string())
-        )
+        return self._outcome(self._ask("find", statement.format(sql.SQL(" AND ").join(conditions), places).as_string()))
 
     def ask(self, given: Ask) -> Outcome:
         self._refuse_if_only_counts()
-        return self._outcome(self._asked("ask", given.statement))
+        return self._outcome(self._ask("ask", given.statement))
 
     def count(self, given: Count) -> Outcome:
         view = self._semantics.named(given.view)
@@ -166,7 +164,7 @@ class Session:
             *([sql.SQL("WHERE ") + conditions] if given.where else []),
             *([sql.SQL("GROUP BY {0} ORDER BY {0}").format(grouped)] if given.by else []),
         ]
-        found = self._asked("count", sql.SQL(" ").join(parts).as_string())
+        found = self._ask("count", sql.SQL(" ").join(parts).as_string())
         shown, hidden = without_small_counts(found.rows, self.reader.least_count)
         note = (
             f"{hidden} groups are not shown, which are small or would tell the number of a small one." if hidden else ""
@@ -191,7 +189,7 @@ class Session:
         patterns = self.reader.withheld
         return frozenset(name for name, _ in view.columns if not is_withheld(patterns, view.schema, view.name, name))
 
-    def _asked(self, tool: str, statement: str) -> Answer:
+    def _ask(self, tool: str, statement: str) -> Answer:
         """Answer a statement, of which there is a trace before: a server that is killed leaves one, too."""
         question = Question.objects.create(
             person=self.reader.name, data_store=self.place.data_store, tool=tool, statement=statement.replace("\0", "")

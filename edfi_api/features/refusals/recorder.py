@@ -55,7 +55,7 @@ class Recorder:
         self._thread: threading.Thread | None = None
         self._is_idle = True
 
-    def refused(self, write: RefusedWrite) -> None:
+    def record_refused(self, write: RefusedWrite) -> None:
         if not self.pending.refuse(write):
             metrics.DROPPED.inc()
             return
@@ -64,14 +64,14 @@ class Recorder:
         if self._is_idle:
             self._resume()
 
-    def accepted(self, client: int, data_store: int, resource: str, at: float) -> bool:
+    def count_accepted(self, client: int, data_store: int, resource: str, at: float) -> bool:
         self.pending.count_accepted(client, data_store, resource, at)
         if self._is_idle:
             self._resume()
         awaited = self._awaited
         return awaited is None or (client, data_store, resource) in awaited
 
-    def succeeded(self, write: AcceptedWrite) -> None:
+    def record_accepted(self, write: AcceptedWrite) -> None:
         self.pending.accept(write)
 
     def close(self) -> None:
@@ -95,15 +95,15 @@ class Recorder:
             self._wake.wait()
             self._wake.clear()
             self._is_idle = False
-            self._work(writer)
+            self._flush(writer)
             writer.close()
             self._awaited = None
             self._is_idle = True
             if self.pending:  # A request may have appended before it could see that the thread is idle.
                 self._wake.set()
 
-    def _work(self, writer: "LedgerWriter") -> None:
-        """Work until there has been nothing to do for a while, or the process ends."""
+    def _flush(self, writer: "LedgerWriter") -> None:
+        """Write until there has been nothing to do for a while, or the process ends."""
         last_write, pause = time.monotonic(), _SECONDS_BETWEEN_FLUSHES
         back_off = BackOff(2 * _SECONDS_BETWEEN_FLUSHES, _LONGEST_PAUSE)
         while time.monotonic() - last_write < _SECONDS_UNTIL_IDLE:

@@ -186,7 +186,7 @@ def _application(wanted: Wanted) -> Application:
     if claim_set is None:
         raise SandboxFailed("making the client", f"there is no claim set {wanted.shape.claim_set}")
     application = Application(
-        vendor=_vendor(wanted),
+        vendor=_find_or_create_vendor(wanted),
         name=wanted.name,
         claim_set=claim_set,
         education_organization_ids=databases.organization_ids(is_populated=wanted.is_populated),
@@ -195,7 +195,7 @@ def _application(wanted: Wanted) -> Application:
     return application
 
 
-def _vendor(wanted: Wanted) -> Vendor:
+def _find_or_create_vendor(wanted: Wanted) -> Vendor:
     prefixes = ["uri://ed-fi.org", f"uri://{wanted.name}.example"]
     vendor = wanted.vendor or Vendor.objects.filter(tenant=wanted.tenant, name=wanted.name).first()
     if vendor is None:

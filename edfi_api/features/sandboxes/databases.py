@@ -16,7 +16,7 @@ from edfi_api.core.documents import json_text
 from edfi_api.core.served import current_surface
 from edfi_api.features.loading.demo_district import FEWEST_STUDENTS, generate
 from edfi_api.features.loading.demo_district.generation import DISTRICT_ID, STATE_ID, organizations
-from edfi_api.features.loading.json_lines.exporting import into_folder
+from edfi_api.features.loading.json_lines.exporting import write_to_folder
 from edfi_api.features.loading.json_lines.loading import load_documents
 from edfi_api.features.loading.json_lines.sources import sources
 from edfi_api.features.loading.provisioning import create_from_template, drop_database, fill
@@ -55,7 +55,7 @@ def connection_string(database: str) -> str:
 def new_database(name: str, variant: str, load: Callable[[str], None]) -> Iterator[None]:
     """Make a database with descriptors, school years and what `load` writes, as a copy of one that is made once; drop
     it if the block fails. Raises SandboxFailed."""
-    with _alias(name) as using:
+    with _add_alias(name) as using:
         with step("making the database"):
             create_from_template(using, fill, variant=variant, load=load)
         try:
@@ -71,7 +71,7 @@ def drop_all_of(sandbox: str, but: str = "") -> None:
     with step("dropping the database"):
         for name in _databases_of(sandbox):
             if name != but:
-                with _alias(name) as using:
+                with _add_alias(name) as using:
                     drop_database(using)
 
 
@@ -83,7 +83,7 @@ def _databases_of(sandbox: str) -> list[str]:
 
 
 @contextmanager
-def _alias(name: str) -> Iterator[str]:
+def _add_alias(name: str) -> Iterator[str]:
     using = add_beside(DEFAULT_DB_ALIAS, name)
     try:
         yield using
@@ -125,7 +125,7 @@ def _write(found: dict[ResourceName, list[Body]], using: str) -> None:
     surface = current_surface()
     refused: list[object] = []
     with TemporaryDirectory(prefix="meadowlark-sandbox-") as folder:
-        with into_folder(Path(folder), surface.resources) as write:
+        with write_to_folder(Path(folder), surface.resources) as write:
             for name, several in found.items():
                 write(surface.by_name[name], [[json_text.dumps(body).decode() for body in several]])
         load_documents(

@@ -103,7 +103,7 @@ def age(using: str) -> float | None:
         return row[0]
 
 
-def bring_in_line(
+def synchronize(
     changes: Changes,
     definitions: Iterable[Definition],
     copying: Copying,

@@ -114,13 +114,13 @@ class Installation:
         ViewsNotInstalled if others have objects in the way or built on a view that has to go, or hold a lock.
         """
         chosen = [each for each in wanted if self._is_chosen(each.schema)]
-        return self._in_transaction(lambda changes: self._install(changes, chosen, fingerprint), is_dry_run)
+        return self._run_in_transaction(lambda changes: self._install(changes, chosen, fingerprint), is_dry_run)
 
     def drop(self, *, is_dry_run: bool = False) -> Changes:
         """Drop everything that the command has created. Raises ViewsNotInstalled as above."""
-        return self._in_transaction(lambda changes: self._install(changes, [], ""), is_dry_run)
+        return self._run_in_transaction(lambda changes: self._install(changes, [], ""), is_dry_run)
 
-    def _in_transaction(self, work: Callable[[Changes], None], is_dry_run: bool) -> Changes:
+    def _run_in_transaction(self, work: Callable[[Changes], None], is_dry_run: bool) -> Changes:
         with refusals(self.using):
             return run_in_turns(lambda: self._once(work, is_dry_run), self.using)
 
@@ -146,17 +146,17 @@ class Installation:
         for kind in _DROP_ORDER:
             self._drop(changes, [each for each in superfluous if each.kind is kind])
         for each in wanted:
-            self._bring_in_line(changes, each, there.get(str(each)))
+            self._install_one(changes, each, there.get(str(each)))
         self._grant(changes, wanted, readers)
-        copies.bring_in_line(changes, wanted, self.copying, self._is_chosen, readers)
+        copies.synchronize(changes, wanted, self.copying, self._is_chosen, readers)
         if self.row_filter is not None:
-            self.row_filter.bring_in_line(changes)
+            self.row_filter.synchronize(changes)
         if self.schemas is None:
             changes.run("DELETE FROM sql_view WHERE schema = ''")
             if fingerprint:
                 changes.run(_RECORD, ["", "", "model", fingerprint])
 
-    def _bring_in_line(self, changes: Changes, wanted: Definition, present: InstalledObject | None) -> None:
+    def _install_one(self, changes: Changes, wanted: Definition, present: InstalledObject | None) -> None:
         if present is not None and present.digest == wanted.digest:
             changes.unchanged += 1
             return

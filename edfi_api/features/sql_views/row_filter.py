@@ -69,7 +69,7 @@ class RowFilter:
     surface: Surface
     is_wanted: bool | None = None
 
-    def bring_in_line(self, changes: Changes) -> None:
+    def synchronize(self, changes: Changes) -> None:
         """Turn the filter on or off, or bring it in line with the model, and give the views to its role.
 
         Raises ViewsNotInstalled if the role is not there and may not be created.

@@ -143,7 +143,7 @@ def _operation(resource: Resource, body: Mapping[str, Any]) -> bytes:
 
 
 def _count_for_runs(figures: BatchFigures) -> None:
-    """What a client does by tables is in the reports of its runs."""
+    """Count what a client does by tables for the reports of its runs."""
     for counter in contributions("request_counters"):
         counter.count_batch(figures)
 

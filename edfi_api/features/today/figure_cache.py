@@ -270,7 +270,7 @@ class FigureCache:
         """Count a queued figure, unless another process does. Return whether it is done with; if not, there is a last
         attempt."""
         figure = attempt.figure
-        with connections_of_its_own({DEFAULT_DB_ALIAS, figure.using}):
+        with open_own_connections({DEFAULT_DB_ALIAS, figure.using}):
             if figure.is_shared:
                 while not CountedFigure.claim(figure.name, timedelta(seconds=2 * BACKGROUND_SECONDS)):
                     if not attempt.is_last:
@@ -316,7 +316,7 @@ def _columns(counted: Counted[Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def connections_of_its_own(aliases: Iterable[str]) -> Iterator[None]:
+def open_own_connections(aliases: Iterable[str]) -> Iterator[None]:
     """Give this thread connections of its own: those of the pool are closed after some seconds of silence."""
     for alias in aliases:
         connections[alias] = own_connection(alias, "meadowlark-figures")

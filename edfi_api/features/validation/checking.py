@@ -74,7 +74,7 @@ def plan(rule: Rule, surface: Surface, using: str) -> str:
     """The plan of the rule's query, as EXPLAIN prints it. Raises psycopg's errors, and QueryFault."""
     with reading(using, rule, _SECONDS) as opened:
         statement = violations_statement(rule.text, rule.types)
-        return "\n".join(line for (line,) in opened.explained(statement, _values(rule, surface), "COSTS"))
+        return "\n".join(line for (line,) in opened.explain(statement, _values(rule, surface), "COSTS"))
 
 
 def large_scans(rule: Rule, surface: Surface, using: str) -> list[str]:
@@ -82,7 +82,7 @@ def large_scans(rule: Rule, surface: Surface, using: str) -> list[str]:
     with reading(using, rule, _SECONDS) as opened:
         # VERBOSE adds the schemas of tables.
         statement = violations_statement(rule.text, rule.types)
-        [[explained]] = opened.explained(statement, _values(rule, surface), "FORMAT JSON, VERBOSE")
+        [[explained]] = opened.explain(statement, _values(rule, surface), "FORMAT JSON, VERBOSE")
         found = json.loads(explained) if isinstance(explained, str) else explained
         scans = list(_scans(found[0]["Plan"]))
         return sorted({scan["Relation Name"] for scan in scans if _rows_read(scan, opened) > _MANY_ROWS})

@@ -11,7 +11,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.databases import POWERS, ROLES_PAGE
-from edfi_api.features.validation.connections import TABLES, connected, login_parameters
+from edfi_api.features.validation.connections import TABLES, connect, login_parameters
 
 _MOST_TABLES = 5
 _IS_MEMBER = "SELECT coalesce(pg_has_role(session_user, to_regrole(quote_ident(%s)), 'MEMBER'), false)"
@@ -40,7 +40,7 @@ def _rules() -> list[CheckMessage]:
             )
         ]
     try:
-        with connected(DEFAULT_DB_ALIAS, login) as connection:
+        with connect(DEFAULT_DB_ALIAS, login) as connection:
             excess = list(_excess(connection))
     except psycopg.OperationalError as error:
         return [_about_rules(f"The login of rules cannot connect: {' '.join(str(error).split())}")]

@@ -104,9 +104,9 @@ class OutOfTime(Exception):
 
 
 @contextmanager
-def connected(using: str, login: Mapping[str, Any] | None = None) -> Iterator[Connection]:
-    """A connection of its own to a database of Django's settings, with the user and password of `login` if there is
-    one; each statement commits."""
+def connect(using: str, login: Mapping[str, Any] | None = None) -> Iterator[Connection]:
+    """Open a connection of its own to a database of Django's settings, with the user and password of `login` if there
+    is one; each statement commits."""
     given = connections[using].get_connection_params()
     options = {name: value for name, value in given.items() if name not in ("cursor_factory", "context")}
     with psycopg.connect(**(in_place_of(options, login) if login else options), autocommit=True) as connection:
@@ -157,8 +157,8 @@ class Reading:
         self._limit(self._rule)
         return cursor.fetchmany(BATCH)
 
-    def explained(self, statement: str, parameters: Mapping[str, Any], options: str) -> list[tuple[Any, ...]]:
-        """What EXPLAIN with these options says about a rule's statement. Raises OutOfTime."""
+    def explain(self, statement: str, parameters: Mapping[str, Any], options: str) -> list[tuple[Any, ...]]:
+        """Return what EXPLAIN with these options says about a rule's statement. Raises OutOfTime."""
         self._limit(self._rule)
         return self._rule.execute(f"EXPLAIN ({options}) {statement}", parameters).fetchall()
 
@@ -179,7 +179,7 @@ class Reading:
 @contextmanager
 def reading(using: str, rule: Rule, seconds: float, snapshot: str | None = None) -> Iterator[Reading]:
     """Transactions for the rule, which are rolled back. Raises NoLogin."""
-    with connected(using) as own, connected(using, login_for(rule, using)) as connection:
+    with connect(using) as own, connect(using, login_for(rule, using)) as connection:
         opened = Reading(own, connection, seconds)
         opened.begin(snapshot, rule.over)
         try:
@@ -213,11 +213,11 @@ def caught_up_replica(using: str) -> str:
     aliases = replicas(using)
     if not aliases:
         raise NoReplica
-    with connected(using) as primary:
+    with connect(using) as primary:
         primary.execute(_MARK)
         [[log]] = primary.execute(_WRITTEN)
     deadline = time.monotonic() + _SECONDS_TO_CATCH_UP
-    with connected(aliases[0]) as replica:
+    with connect(aliases[0]) as replica:
         while not replica.execute(_HAS_REPLAYED, {"log": log}).fetchall()[0][0]:
             if time.monotonic() > deadline:
                 raise ReplicaLags(_SECONDS_TO_CATCH_UP)

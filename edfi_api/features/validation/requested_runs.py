@@ -61,8 +61,8 @@ class RequestedRun:
 
 
 def request_run(client: AuthenticatedClient, rules: Sequence[str], categories: Sequence[str], using: str) -> UUID:
-    """The id that the run will have; it is one over the client's organizations. Raises TooManyRequests: a client has
-    one open request, and one an hour."""
+    """Request a run and return the id that it will have; it is one over the client's organizations. Raises
+    TooManyRequests: a client has one open request, and one an hour."""
     given: dict[str, Any] = {
         "client": client.row_id,
         "by": f"client {client.key}",
@@ -94,6 +94,6 @@ def next_request(using: str) -> RequestedRun | None:
 
 
 def end_request(requested: RequestedRun, using: str) -> None:
-    """It is not open any more."""
+    """End the request: it is not open any more."""
     with connections[using].cursor() as cursor:
         cursor.execute(_END, [requested.number])

@@ -24,7 +24,7 @@ from edfi_api.features.validation.connections import (
     OutOfTime,
     Reading,
     caught_up_replica,
-    connected,
+    connect,
     reading,
 )
 from edfi_api.features.validation.finding import Finder, Found, Staged, fault_of, resource_of
@@ -140,7 +140,7 @@ def run_rules(rules: Iterable[Rule], options: RunOptions, surface: Surface, usin
     for rule in known:
         values.of(rule, {})
     identifier = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}-{token_hex(2)}"
-    with exclusively("run_validation", using, lambda: _already_running(using)), connected(using) as connection:
+    with exclusively("run_validation", using, lambda: _already_running(using)), connect(using) as connection:
         # Read before the snapshot, which therefore has all changes up to that version.
         version = newest_change_version(using)
         source = caught_up_replica(using) if options.on_replica else using
@@ -164,7 +164,7 @@ def run_rules(rules: Iterable[Rule], options: RunOptions, surface: Surface, usin
 
 
 def _already_running(using: str) -> AlreadyRunning:
-    with connected(using) as connection:
+    with connect(using) as connection:
         return AlreadyRunning(*(connection.execute(_RUNNING).fetchone() or ("", "")))
 
 
@@ -180,7 +180,7 @@ def _begin(identifier: str, options: RunOptions, version: int, connection: Conne
 @contextmanager
 def _snapshot(above: tuple[int, ...], using: str) -> Iterator[tuple[str, list[int] | None]]:
     """A snapshot for all rules, and the organizations at and below the requested ones in it; None for all."""
-    with connected(using) as connection:
+    with connect(using) as connection:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.read_only = True
         with connection.transaction():
@@ -216,7 +216,7 @@ class _Run:
         left = api_settings.VALIDATION_SECONDS - (time.monotonic() - self.started)
         if left <= 0:
             return None
-        with connected(self.using) as connection:
+        with connect(self.using) as connection:
             return _RuleRun(self, registered, left, connection).report()
 
 

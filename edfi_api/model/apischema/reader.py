@@ -335,7 +335,7 @@ def _merge_members(schema: JsonSchema, node: Node) -> None:
     declared = node.read(f.SchemaOfAdditions)
     if EXTENSIONS in declared.properties:
         added = part_schema(node / "properties" / EXTENSIONS)
-        _hang_in(schema, _as_meant(added, frozenset(declared.required)))
+        _add_extensions(schema, _as_meant(added, frozenset(declared.required)))
 
 
 def _as_meant(extensions: JsonSchema, required: frozenset[str]) -> JsonSchema:
@@ -365,7 +365,7 @@ def _apply_override(schema: JsonSchema, node: Node, core: Resource, warnings: li
             warnings.append(node.warning(message))
             yield _in_body(location)
         else:
-            _hang_in(extended_object, copy.deepcopy(fragment))
+            _add_extensions(extended_object, copy.deepcopy(fragment))
 
 
 def _object_at(schema: JsonSchema, location: str) -> JsonSchema | None:
@@ -384,7 +384,7 @@ def _in_body(location: str) -> JsonPath:
     return path
 
 
-def _hang_in(schema: JsonSchema, extensions: JsonSchema) -> None:
+def _add_extensions(schema: JsonSchema, extensions: JsonSchema) -> None:
     """Add an `_ext`, or extend the one that other projects added."""
     present = schema["properties"].setdefault(EXTENSIONS, {**extensions, "properties": {}})
     present["properties"] |= extensions["properties"]

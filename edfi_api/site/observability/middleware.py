@@ -133,7 +133,7 @@ class ObservabilityMiddleware:
         )
         request_counts.add(answered)
         if view == _BATCH_VIEW and (batch := getattr(request, "batch", None)):
-            batch.when_ended(_count_batch)
+            batch.call_when_ended(_count_batch)
         if is_logged(answered):
             log_request(answered, getattr(request, "tenant", None), facts)
         return response

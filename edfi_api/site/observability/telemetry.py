@@ -77,15 +77,15 @@ def trace_statements(provider: trace.TracerProvider | None = None) -> None:
         with _statement_span(tracer, str(statement)):
             return execute(statement, *arguments)
 
-    def around_connection(connection: BaseDatabaseWrapper, **_: object) -> None:
+    def wrap_connection(connection: BaseDatabaseWrapper, **_: object) -> None:
         if around_cursor not in connection.execute_wrappers:
             connection.execute_wrappers.append(around_cursor)
 
     for name in ("run", "run_unprepared"):
         setattr(execution, name, around_driver(getattr(execution, name)))
-    connection_created.connect(around_connection, weak=False)
+    connection_created.connect(wrap_connection, weak=False)
     for connection in connections.all(initialized_only=True):
-        around_connection(connection)
+        wrap_connection(connection)
 
 
 def _statement_span(tracer: trace.Tracer, statement: str) -> Any:

@@ -86,7 +86,7 @@ class Scheduler:
             connections.close_all()
 
     def _start_due(self) -> float:
-        claimed = _claimed(self._entries)
+        claimed = _read_claims(self._entries)
         for entry in self._entries:
             if entry in self._running:
                 continue
@@ -113,7 +113,7 @@ class Scheduler:
         self._running[entry] = process
 
 
-def _claimed(entries: Sequence[Entry]) -> dict[Entry, datetime]:
+def _read_claims(entries: Sequence[Entry]) -> dict[Entry, datetime]:
     """Return when each was last claimed. A new one counts as claimed now, so that nothing is due because it is new."""
     rows = ScheduledCommand.objects.filter(entry__in=map(str, entries))
     known = dict(rows.values_list("entry", "claimed_at"))

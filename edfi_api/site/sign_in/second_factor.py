@@ -86,7 +86,7 @@ def enrol(user: User, key: str, code: str) -> tuple[TOTPDevice, list[str]]:
         # The first code is used up, like any other.
         device.last_t, device.drift = totp.t(), totp.drift
         device.save()
-        return device, _new_codes(user)
+        return device, _replace_codes(user)
 
 
 def verify(user: User, code: str) -> Accepted:
@@ -104,7 +104,7 @@ def replace_codes(user: User) -> list[str]:
     """New recovery codes; the earlier ones are no longer accepted."""
     with transaction.atomic():
         _lock(user)
-        return _new_codes(user)
+        return _replace_codes(user)
 
 
 def remaining_codes(user: User) -> int:
@@ -118,7 +118,7 @@ def remove(user: AbstractBaseUser) -> bool:
     return any(removed)
 
 
-def _new_codes(user: User) -> list[str]:
+def _replace_codes(user: User) -> list[str]:
     device, _ = RecoveryCodes.objects.get_or_create(user=user, defaults={"name": "recovery codes"})
     return list(device.replace())
 

@@ -68,9 +68,9 @@ def user_of(claims: Mapping[str, Any], rights: Rights) -> User:
         raise NotAUser("subject")
     user = _known(issuer, subject)
     if user is None and rights:
-        user = _made(issuer, subject, claims)
+        user = _create(issuer, subject, claims)
     if user is not None:
-        user = _updated(user, claims, rights)
+        user = _update(user, claims, rights)
     if user is None or not rights:
         raise NoGroup
     return user
@@ -84,8 +84,8 @@ def _known(issuer: str, subject: str) -> User | None:
     return User.objects.filter(identities__issuer=issuer, identities__subject=subject).first()
 
 
-def _made(issuer: str, subject: str, claims: Mapping[str, Any]) -> User:
-    """A new user without a password. A local user with the same name is another person."""
+def _create(issuer: str, subject: str, claims: Mapping[str, Any]) -> User:
+    """Create a user without a password. A local user with the same name is another person."""
     digest = sha256(f"{issuer}\0{subject}".encode()).hexdigest()[:_HASH_LENGTH]
     name = _text(claims, api_settings.SIGN_IN_USERNAME_CLAIM, _LONGEST_NAME - _HASH_LENGTH - 1) or "user"
     name = _NOT_IN_NAMES.sub("_", name)
@@ -106,7 +106,7 @@ def _made(issuer: str, subject: str, claims: Mapping[str, Any]) -> User:
     raise NotAUser("name")
 
 
-def _updated(user: User, claims: Mapping[str, Any], rights: Rights) -> User:
+def _update(user: User, claims: Mapping[str, Any], rights: Rights) -> User:
     with transaction.atomic():
         user = User.objects.select_for_update().get(pk=user.pk)
         before = _summary(user)

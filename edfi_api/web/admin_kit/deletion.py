@@ -109,13 +109,13 @@ def _delete(documents: list[Document], user: str) -> None:
     remaining = documents
     with transaction.atomic(documents[0]._state.db if documents else None):
         while remaining:
-            refused = [(document, refusal) for document in remaining if (refusal := _refusal(document, user))]
+            refused = [(document, refusal) for document in remaining if (refusal := _delete_one(document, user))]
             if len(refused) == len(remaining):
                 raise refused[0][1]
             remaining = [document for document, _ in refused]
 
 
-def _refusal(document: Document, user: str) -> DependentItemExists | None:
+def _delete_one(document: Document, user: str) -> DependentItemExists | None:
     type_ = document.resource_type
     resource = current_surface().by_name.get(ResourceName(type_.project, type_.name))
     if resource is None:

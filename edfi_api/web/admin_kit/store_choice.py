@@ -116,22 +116,26 @@ class OfDataStoreAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django's 
         shown = shown_in(request)
         if not shown.text:
             return super().log_deletions(request, queryset)
-        return [_log(request, row, DELETION, "", shown) for row in queryset]
+        return [_write_log_entry(request, row, DELETION, "", shown) for row in queryset]
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         shown = shown_in(request)
         if not shown.text:
             return super().log_addition(request, obj, message)
-        return _log(request, obj, ADDITION, message, shown)
+        return _write_log_entry(request, obj, ADDITION, message, shown)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         shown = shown_in(request)
-        return _log(request, obj, CHANGE, message, shown) if shown.text else super().log_change(request, obj, message)
+        return (
+            _write_log_entry(request, obj, CHANGE, message, shown)
+            if shown.text
+            else super().log_change(request, obj, message)
+        )
 
 
-def _log(request: HttpRequest, row: Model, action: int, message: str, shown: Shown) -> LogEntry:
-    """An entry of the log of actions, and of the audit log, that names the data store: rows of several have the same
-    primary keys."""
+def _write_log_entry(request: HttpRequest, row: Model, action: int, message: str, shown: Shown) -> LogEntry:
+    """Write an entry of the log of actions, and of the audit log, that names the data store: rows of several have the
+    same primary keys."""
     entry = LogEntry(
         user_id=int(request.user.pk or 0),
         content_type=ContentType.objects.get_for_model(row, for_concrete_model=False),

@@ -38,7 +38,7 @@ class Answer:
         self._write(_text(members))
 
     def skip(self, position: int) -> None:
-        """The result of this operation is left out."""
+        """Leave out the result of this operation."""
 
     def end(self, summary: Mapping[str, Any]) -> None:
         """Add the summary after all results."""
@@ -60,7 +60,7 @@ class Answer:
         return self._file.tell() >= _BLOCK
 
     def take(self) -> bytes:
-        """What has been added since it was taken before."""
+        """Take what has been added since the last call."""
         self._file.seek(0)
         taken = self._file.read()
         self._file.seek(0)

@@ -198,7 +198,7 @@ class FreeRun:
         while members := next_circles(waiting, enough, largest):
             try:
                 with process_memory().reserve(sum(map(self._operations.cost, members)) - self._limits.memory):
-                    for result in self._sets.together([self._operations.read(position) for position in members]):
+                    for result in self._sets.write_together([self._operations.read(position) for position in members]):
                         waiting.remove(result.operation.position)
                         yield result, None
             except MemoryExhausted:

@@ -70,7 +70,7 @@ class BatchOnBehalf:
         with closing(_body(operations)) as body:
             request = self._request()
             figures = BatchFigures(request, Parameters(Mode.INDEPENDENT), len(body))
-            return self._batch(request, body, figures, TransactionUris(self._using)).tried()
+            return self._batch(request, body, figures, TransactionUris(self._using)).try_all()
 
     def _request(self) -> HttpRequest:
         request = _RequestOfServer()

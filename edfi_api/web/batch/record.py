@@ -64,16 +64,16 @@ class BatchFigures:
         self._denied = 0
         # The audit log reads these; it has those of the last attempt alone.
         self._denials: list[dict[str, object]] = []
-        self._when_ended: Callable[[BatchFigures], None] | None = None
+        self._count_when_ended: Callable[[BatchFigures], None] | None = None
         self._has_ended = False
         self.request.batch = self  # type: ignore[attr-defined]
 
-    def when_ended(self, count: Callable[["BatchFigures"], None]) -> None:
-        """Calls `count` when the batch has ended: at once, or while its answer is sent."""
+    def call_when_ended(self, count: Callable[["BatchFigures"], None]) -> None:
+        """Call `count` when the batch has ended: at once, or while its answer is sent."""
         if self._has_ended:
             count(self)
         else:
-            self._when_ended = count
+            self._count_when_ended = count
 
     def begin(self) -> None:
         """Begin an attempt: what an earlier one counted was rolled back."""
@@ -132,8 +132,8 @@ class BatchFigures:
         }
         log_facts(_log, logging.INFO, facts)
         self._has_ended = True
-        if self._when_ended is not None:
-            self._when_ended(self)
+        if self._count_when_ended is not None:
+            self._count_when_ended(self)
 
     def _audit(self, **facts: object) -> None:
         address = remote_address(self.request)
@@ -196,41 +196,45 @@ class RecordedOperations:
             self._noted.append(_Noted(*noted, len(text), missing, rules))
         elif result.is_refused:
             if result.status in RECORDED:
-                self._refused(operation, problem or {}, missing, rules, self._recorder)
+                self._record_refused(operation, problem or {}, missing, rules, self._recorder)
         else:
             # Operations of one batch come in their order, whatever their times are.
             client, data_store, at = self._singles.client, self._singles.data_store, operation.began
-            if self._recorder.accepted(client, data_store, _resource(operation), at):
+            if self._recorder.count_accepted(client, data_store, _resource(operation), at):
                 batch, has_warnings = self._singles.correlation_id, bool(problem)
-                self._recorder.succeeded(self._accepted(operation, result.id, at, batch, has_warnings=has_warnings))
+                self._recorder.record_accepted(
+                    self._accepted(operation, result.id, at, batch, has_warnings=has_warnings)
+                )
             if problem:
-                self._refused(operation, problem, (), rules, self._recorder)
+                self._record_refused(operation, problem, (), rules, self._recorder)
 
     def close(self) -> None:
         """Delete the file of problems."""
         if self._problems is not None:
             self._problems.close()
 
-    def committed(self) -> None:
-        """An atomic batch was written. It is one write: what was refused since it began is not resolved by it."""
+    def record_committed(self) -> None:
+        """Record an atomic batch that was written. It is one write: what was refused since it began is not resolved by
+        it."""
         if self._recorder is None:
             return
         client, data_store, at = self._singles.client, self._singles.data_store, self._began
         for noted, problem in self._with_problems():
-            if self._recorder.accepted(client, data_store, noted.path, at):
+            if self._recorder.count_accepted(client, data_store, noted.path, at):
                 operation, has_warnings = self._operations.read(noted.position), problem is not None
-                self._recorder.succeeded(self._accepted(operation, noted.id, at, has_warnings=has_warnings))
+                self._recorder.record_accepted(self._accepted(operation, noted.id, at, has_warnings=has_warnings))
             if problem is not None:
-                self._refused(self._operations.read(noted.position), problem, (), noted.rules, self._recorder)
+                self._record_refused(self._operations.read(noted.position), problem, (), noted.rules, self._recorder)
 
-    def rolled_back(self) -> None:
-        """An atomic batch was not written: only what was refused by itself or as a consequence is recorded."""
+    def record_rolled_back(self) -> None:
+        """Record an atomic batch that was not written: only what was refused by itself or as a consequence is
+        recorded."""
         if self._recorder is None:
             return
         for noted, problem in self._with_problems():
             if problem is not None and noted.status in RECORDED:
                 operation = self._operations.read(noted.position)
-                self._refused(operation, problem, noted.missing, noted.rules, self._recorder)
+                self._record_refused(operation, problem, noted.missing, noted.rules, self._recorder)
 
     def _with_problems(self) -> Iterator[tuple[_Noted, dict[str, Any] | None]]:
         """What was noted, with the problem that it has."""
@@ -241,7 +245,7 @@ class RecordedOperations:
             length = noted.problem_length
             yield noted, orjson.loads(self._problems.read(length)) if length else None
 
-    def _refused(
+    def _record_refused(
         self,
         operation: Operation,
         problem: dict[str, Any],
@@ -249,7 +253,7 @@ class RecordedOperations:
         rules: tuple[str, ...],
         recorder: WriteRecorder,
     ) -> None:
-        recorder.refused(self._refused_write(operation, problem, missing, rules))
+        recorder.record_refused(self._refused_write(operation, problem, missing, rules))
 
     def _refused_write(
         self,

@@ -126,12 +126,12 @@ class Sets:
         if conditions is None:
             yield chunk, {}
         elif chunk[0].kind is Kind.DELETE:
-            yield chunk, self._deleted(chunk, conditions)
+            yield chunk, self._delete(chunk, conditions)
         else:
             for group in independent([validate(operation, self._singles) for operation in chunk]):
-                yield from self._in_place(group, conditions)
+                yield from self._carry_out_in_place(group, conditions)
 
-    def together(self, operations: Sequence[Operation]) -> list[Result]:
+    def write_together(self, operations: Sequence[Operation]) -> list[Result]:
         """Write creates and upserts of any resources at once, so that they may refer to each other in circles; the
         results of those that were written."""
         by_type: dict[int, SetConditions] = {}
@@ -200,7 +200,7 @@ class Sets:
             return None
         return NO_CONDITIONS if policy is None else policy.for_sets()
 
-    def _in_place(self, group: list[ValidatedOperation], conditions: SetConditions) -> Iterator[Group]:
+    def _carry_out_in_place(self, group: list[ValidatedOperation], conditions: SetConditions) -> Iterator[Group]:
         """Carry out what does not change a key; what does, and what follows it, is carried out one at a time."""
         known: Mapping[UUID, StoredVersion] = {}
         whole = group
@@ -209,7 +209,7 @@ class Sets:
             group = group[:kept]
         elif any(each.condition.is_given for each in group):
             known = stored_versions([each.id for each in group if each.document], self._using)
-        yield [each.operation for each in group], self._carried_out(group, known, conditions)
+        yield [each.operation for each in group], self._carry_out(group, known, conditions)
         if len(group) < len(whole):
             yield [each.operation for each in whole[len(group) :]], {}
 
@@ -225,10 +225,10 @@ class Sets:
                 return known, number
         return known, len(group)
 
-    def _carried_out(
+    def _carry_out(
         self, group: Sequence[ValidatedOperation], known: Mapping[UUID, StoredVersion], conditions: SetConditions
     ) -> Mapping[int, Attempt]:
-        """What is certain."""
+        """Carry out a group, and return what has become of it, as far as that is certain."""
         done: dict[int, Attempt] = {}
         rows: list[Row] = []
         staged: list[ValidatedOperation] = []
@@ -260,7 +260,7 @@ class Sets:
         result.tolerated = validated.tolerated
         return result
 
-    def _deleted(self, chunk: Sequence[Operation], conditions: SetConditions) -> Mapping[int, Attempt]:
+    def _delete(self, chunk: Sequence[Operation], conditions: SetConditions) -> Mapping[int, Attempt]:
         resource = chunk[0].resource
         assert resource is not None  # noqa: S101  The chunk has one.
         # A second delete of a document is decided after the first.

@@ -120,7 +120,7 @@ class Singles:
         try:
             if operation.refusal is not None:
                 raise operation.refusal
-            result = self._carried_out(operation, leniency)
+            result = self._carry_out(operation, leniency)
         except Exception as error:  # A bug refuses one operation, as it refuses one request.
             reason = self._reason(operation, error)
             result = self.refused(operation, reason)
@@ -183,7 +183,7 @@ class Singles:
         assert operation.key is not None  # noqa: S101  Callers look before.
         return self.validator(_resource(operation)).extractor.identity(operation.key)
 
-    def _carried_out(self, operation: Operation, leniency: Leniency) -> Result:
+    def _carry_out(self, operation: Operation, leniency: Leniency) -> Result:
         write, may_do = self.write(operation, leniency), partial(self.authorization, operation)
         match operation.kind:
             case Kind.DELETE:

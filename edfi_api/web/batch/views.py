@@ -92,8 +92,8 @@ class BatchView(EdFiView):
             until_sent.callback(figures.end)
             limits = BatchLimits(time.monotonic() + api_settings.BATCH_SECONDS, memory)
             if wanted.is_atomic:
-                return self._atomic(request, body, figures, limits)
-            return self._independent(request, body, figures, limits, until_sent)
+                return self._answer_atomic(request, body, figures, limits)
+            return self._answer_independent(request, body, figures, limits, until_sent)
 
     def check_operation(self, action: str, resource: Resource) -> None:
         """Raise what the permission classes of the settings refuse of the single request with this action."""
@@ -112,12 +112,13 @@ class BatchView(EdFiView):
         if wanted.is_atomic:
             refuse_unreadable(body)
 
-    def _independent(
+    def _answer_independent(
         self, request: EdFiRequest, body: Body, figures: BatchFigures, limits: BatchLimits, until_sent: ExitStack
     ) -> HttpResponseBase:
-        """A long answer is sent while the rest of it is made, after `dispatch` has ended."""
+        """Answer the operations one after the other. A long answer is sent while the rest of it is made, after
+        `dispatch` has ended."""
         answer = until_sent.enter_context(closing(self._answer(request, body, figures.parameters)))
-        blocks = self._batch(request, body, figures, limits).independently(answer)
+        blocks = self._batch(request, body, figures, limits).carry_out_independently(answer)
         text = b""
         for block in blocks:
             text += block
@@ -127,18 +128,20 @@ class BatchView(EdFiView):
                 return answer.streamed(chain([text], blocks), until_sent.pop_all())
         return answer.finished(text)
 
-    def _atomic(self, request: EdFiRequest, body: Body, figures: BatchFigures, limits: BatchLimits) -> HttpResponseBase:
+    def _answer_atomic(
+        self, request: EdFiRequest, body: Body, figures: BatchFigures, limits: BatchLimits
+    ) -> HttpResponseBase:
         for number in range(0 if body.is_single else _ATTEMPTS):
             with suppress(TooMuchContention):
                 attempt = self._batch(request, body, figures, limits, is_repetition=number > 0, may_be_repeated=True)
-                return self._at_once(attempt, self._answer(request, body, figures.parameters))
+                return self._attempt(attempt, self._answer(request, body, figures.parameters))
         last = self._batch(request, body, figures, limits, is_repetition=True)
-        return self._at_once(last, self._answer(request, body, figures.parameters))
+        return self._attempt(last, self._answer(request, body, figures.parameters))
 
-    def _at_once(self, attempt: Batch, answer: Answer) -> HttpResponseBase:
-        """The answer of one attempt. Raises TooMuchContention if it may be repeated."""
+    def _attempt(self, attempt: Batch, answer: Answer) -> HttpResponseBase:
+        """Make one attempt, and return its answer. Raises TooMuchContention if it may be repeated."""
         try:
-            attempt.atomically(answer)
+            attempt.carry_out_atomically(answer)
             return answer.response()
         except BaseException:
             answer.close()
@@ -204,7 +207,7 @@ _under_way = _UnderWay()
 
 @contextmanager
 def admitted(client: int) -> Iterator[None]:
-    """Counts a batch of the client with this row id while it is executed. Raises TooManyBatches, TooManyRequests."""
+    """Count a batch of the client with this row id while it is executed. Raises TooManyBatches, TooManyRequests."""
     _under_way.begin(client)
     try:
         yield

@@ -74,21 +74,21 @@ class Batch:
         is_atomic = self.parameters.is_atomic
         self._recorded = RecordedOperations(self.singles, self._operations, self.figures, is_atomic=is_atomic)
 
-    def atomically(self, answer: Answer) -> None:
+    def carry_out_atomically(self, answer: Answer) -> None:
         """Add all results and the summary to the answer. Raises BatchFailed and BatchTimeout if nothing was written."""
         with closing(self._recorded):
             try:
-                self._all_or_nothing(answer)
+                self._carry_out_all(answer)
             except BatchFailed:
                 self.figures.is_rolled_back = True
-                self._recorded.rolled_back()
+                self._recorded.record_rolled_back()
                 self._take_versions()
                 raise
             except BatchTimeout:
                 self.figures.is_rolled_back = True
                 self._take_versions()
                 raise
-            self._recorded.committed()
+            self._recorded.record_committed()
         record_writer(self.singles.client, self.singles.using)
         answer.end(self.summary.members())
 
@@ -98,8 +98,9 @@ class Batch:
         if self.singles.unchanged:
             execute(_TAKE_VERSIONS.with_values(number=self.singles.unchanged), self.singles.using)
 
-    def independently(self, answer: Answer) -> Iterator[bytes]:
-        """The answer in blocks. What is in one is on disk, and no transaction is open when it is taken.
+    def carry_out_independently(self, answer: Answer) -> Iterator[bytes]:
+        """Carry out the operations, and yield the answer in blocks. What is in one is on disk, and no transaction is
+        open when it is taken.
 
         Raises BatchTimeout if nothing was done.
         """
@@ -116,8 +117,8 @@ class Batch:
         yield answer.take()
 
     def results(self) -> Iterator[Result]:
-        """What becomes of each operation, independently of the others, for a caller in this process. Ends early when
-        the time is over."""
+        """Carry out the operations, and yield what becomes of each, independently of the others, for a caller in this
+        process. Ends early when the time is over."""
         try:
             for result, refusal in self._attempts():
                 self._record(result, refusal)
@@ -125,9 +126,9 @@ class Batch:
         finally:
             record_writer(self.singles.client, self.singles.using)
 
-    def tried(self) -> list[Result]:
-        """What would become of each operation: all are carried out in a transaction that is rolled back. Nothing is
-        recorded."""
+    def try_all(self) -> list[Result]:
+        """Return what would become of each operation: all are carried out in a transaction that is rolled back. Nothing
+        is recorded."""
         found: list[Result] = []
         with suppress(_Undone), transaction.atomic(self.singles.using):
             for result, refusal in self._attempts():
@@ -136,7 +137,7 @@ class Batch:
             raise _Undone
         return found
 
-    def _all_or_nothing(self, answer: Answer) -> None:
+    def _carry_out_all(self, answer: Answer) -> None:
         failures = Failures()
         with self._transaction():
             for result, refusal in self._attempts():
@@ -181,12 +182,12 @@ class Batch:
     def _attempts(self) -> Iterator[Attempt]:
         """The results, by position in given order. Ends early when the time is over."""
         if self.parameters.order is Order.GIVEN:
-            return self._carried_out(range(len(self.body)))
+            return self._carry_out(range(len(self.body)))
         singles = self.singles
         sorting = Sorting(self.dependency_order, self.natural_keys, singles.validators, singles.using)
-        return FreeRun(sorting, self._sets, self._operations, self._carried_out, self.limits).attempts()
+        return FreeRun(sorting, self._sets, self._operations, self._carry_out, self.limits).attempts()
 
-    def _carried_out(self, positions: Iterable[int]) -> Iterator[Attempt]:
+    def _carry_out(self, positions: Iterable[int]) -> Iterator[Attempt]:
         for chunk in chunks(positions, self._operations, self.limits.memory):
             if self._is_over():
                 return

@@ -36,16 +36,16 @@ def recorder() -> WriteRecorder | None:
 
 
 def record_accepted(request: Any, write: Write, document_uuid: str | UUID, status: int = 204) -> None:
-    """A write succeeded; its status is recorded if rules warn of it."""
+    """Record a write that succeeded; its status is recorded if rules warn of it."""
     own = recorder()
     if own is None:
         return
     client, data_store, resource = request.user.row_id, data_store_of(request), write.resource.resource.url_path
-    if own.accepted(client, data_store, resource, write.began):
+    if own.count_accepted(client, data_store, resource, write.began):
         ids = ids_of(write.validated, document_uuid)
         has_warnings = write.check is not None and bool(write.check.warnings)
         is_delete = write.document is None
-        own.succeeded(
+        own.record_accepted(
             AcceptedWrite(client, data_store, resource, ids, write.began, is_delete, has_warnings=has_warnings)
         )
     if write.check is not None and write.check.warnings:
@@ -55,7 +55,7 @@ def record_accepted(request: Any, write: Write, document_uuid: str | UUID, statu
 def _record_warnings(own: WriteRecorder, request: Any, write: Write, status: int) -> None:
     assert write.check is not None  # noqa: S101  Rules have warned.
     warnings, size = write.check.warnings, _body_size(request)
-    own.refused(
+    own.record_refused(
         RefusedWrite(
             client=request.user.row_id,
             data_store=data_store_of(request),
@@ -102,7 +102,7 @@ def record_refused(
     write: Write | None = None,
     document_uuid: UUID | None = None,
 ) -> None:
-    """A request was answered with a problem."""
+    """Record a request that was answered with a problem."""
     operation = _OPERATIONS.get(request.method)
     if operation is None or response.status_code not in RECORDED:
         return
@@ -125,7 +125,7 @@ def record_refused(
     request._request.done = refused
     own = recorder()
     if own is not None:
-        own.refused(refused)
+        own.record_refused(refused)
 
 
 def ids_of(prepared: ValidatedDocument | PendingDocument | None, document_uuid: str | UUID) -> tuple[UUID, ...]:

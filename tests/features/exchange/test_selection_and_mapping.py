@@ -57,9 +57,9 @@ def test_descriptors_are_mapped_both_ways_at_any_depth() -> None:
         "comment": "uri://state.org/GradeLevel#K",
     }
 
-    mapping.to_here(body)
+    mapping.replace_theirs(body)
     here = {**body, "items": [*body["items"]]}
-    mapping.to_there(body)
+    mapping.replace_ours(body)
 
     assert here["gradeLevelDescriptor"] == "uri://ed-fi.org/GradeLevel#Kindergarten"
     assert here["comment"] == "uri://state.org/GradeLevel#K"

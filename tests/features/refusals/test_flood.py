@@ -33,7 +33,7 @@ def test_neither_memory_nor_the_table_grows_with_a_flood(transactional_db, setti
     before = most = process.memory_info().rss
     with closing(Recorder()) as recorder:
         for number in range(flood):
-            recorder.refused(refusal(number))
+            recorder.record_refused(refusal(number))
             if number % 1_000 == 0:
                 most = max(most, process.memory_info().rss)
 

@@ -29,7 +29,7 @@ def refusal(number: int = 0) -> RefusedWrite:
 def repeated_by_a_thread(recorder: Recorder, times: int) -> threading.Thread:
     def repeat() -> None:
         for _ in range(times):
-            recorder.refused(refusal())
+            recorder.record_refused(refusal())
 
     thread = threading.Thread(target=repeat)
     thread.start()
@@ -95,7 +95,7 @@ def test_a_full_queue_drops_the_newest_and_counts_them(monkeypatch):
     before = DROPPED._value.get()
 
     for number in range(5):
-        recorder.refused(refusal(number))
+        recorder.record_refused(refusal(number))
 
     assert kept(recorder.pending) == ["0", "1"]
     assert DROPPED._value.get() - before == 3
@@ -124,17 +124,17 @@ def test_of_refusals_for_one_cause_only_the_first_different_ones_need_room(setti
 def test_a_process_that_wakes_reports_successes_until_it_has_read_what_is_open(monkeypatch):
     monkeypatch.setattr(Recorder, "_resume", lambda self: None)
     recorder = Recorder()
-    assert recorder.accepted(1, 0, "/ed-fi/students", 0.0)
+    assert recorder.count_accepted(1, 0, "/ed-fi/students", 0.0)
 
     recorder._awaited = {(2, 0, "/ed-fi/students")}
 
-    assert not recorder.accepted(1, 0, "/ed-fi/students", 0.0)
-    assert recorder.accepted(2, 0, "/ed-fi/students", 0.0)
+    assert not recorder.count_accepted(1, 0, "/ed-fi/students", 0.0)
+    assert recorder.count_accepted(2, 0, "/ed-fi/students", 0.0)
 
 
 def test_metrics_have_refusals_and_open_entries(transactional_db):
     with closing(Recorder()) as recorder:
-        recorder.refused(refusal())
+        recorder.record_refused(refusal())
 
     text = http().get("/metrics").content.decode()
 

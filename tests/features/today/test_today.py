@@ -176,7 +176,7 @@ def in_the_background(monkeypatch) -> list:
     """What is counted in the background, but in the transaction of the page; called by the test."""
     waiting: list = []
     monkeypatch.setattr(figure_cache.cache, "start", waiting.append)
-    monkeypatch.setattr(figure_cache, "connections_of_its_own", lambda aliases: nullcontext())
+    monkeypatch.setattr(figure_cache, "open_own_connections", lambda aliases: nullcontext())
     return waiting
 
 

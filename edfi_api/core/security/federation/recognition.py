@@ -42,9 +42,9 @@ def client_of_signed_token(token: str) -> AuthenticatedClient | None:
             make_client(valid, tenant)
             client = _api_client(valid)
     if client is None:
-        raise valid.refused("no such client")
+        raise valid.refuse("no such client")
     if not client.is_usable(None):
-        raise valid.refused("client inactive")
+        raise valid.refuse("client inactive")
     caller = authenticated_client(client, client, valid.expires)
     return caller if rights is None else replace(caller, **vars(rights))
 
@@ -53,7 +53,7 @@ def _tenant(valid: ValidToken) -> Tenant | None:
     name = valid.issuer.tenant
     tenant = None if name is None else tenant_named(name)
     if name is not None and tenant is None:
-        raise valid.refused("no such client")
+        raise valid.refuse("no such client")
     return tenant
 
 
@@ -106,13 +106,13 @@ def claimed_rights(valid: ValidToken, tenant_id: int | None) -> ClaimedRights:
         organizations = positive_numbers(value_at(valid.claims, paths.education_organization_ids))
         stores = positive_numbers(value_at(valid.claims, paths.data_store_ids))
     except ClaimMalformed:
-        raise valid.refused("claims") from None
+        raise valid.refuse("claims") from None
     bounds = allowed.namespace_prefixes
     is_within = bounds is None or all(covers(bounds, prefix) for prefix in prefixes)
     if not (
         is_within and _within(organizations, allowed.education_organizations) and _within(stores, allowed.data_stores)
     ):
-        raise valid.refused("claims")
+        raise valid.refuse("claims")
     return ClaimedRights(claim_set.pk, claim_set.name, prefixes, organizations, frozenset(stores))
 
 
@@ -126,7 +126,7 @@ def _claim_set(valid: ValidToken, tenant_id: int | None) -> ClaimSet:
     found = list(ClaimSet.objects.filter(visible_to(tenant_id), name__in=names)[:2])
     allowed = valid.issuer.claims.allowed.claim_sets
     if len(found) != 1 or (allowed is not None and found[0].name not in allowed):
-        raise valid.refused("claim set")
+        raise valid.refuse("claim set")
     return found[0]
 
 

@@ -85,9 +85,9 @@ class ValidToken:
     expires: datetime
     claims: Mapping[str, Any]
 
-    def refused(self, cause: str) -> TokenRefused:
-        """The exception for a token that is valid and yet cannot be used."""
-        return refused(cause, self.issuer)
+    def refuse(self, cause: str) -> TokenRefused:
+        """Return the exception for a token that is valid and yet cannot be used."""
+        return refuse(cause, self.issuer)
 
 
 def is_signed(token: str) -> bool:
@@ -101,13 +101,13 @@ def validated(token: str, use: Use) -> ValidToken | None:
     Raises TokenRefused and IdentityProviderAway.
     """
     if len(token) > _LONGEST_TOKEN:
-        raise refused("too long")
+        raise refuse("too long")
     try:
         unverified = jwt.decode_complete(token, options={"verify_signature": False})
     except jwt.DecodeError:
         return None
     except jwt.PyJWTError:
-        raise refused("header") from None
+        raise refuse("header") from None
     name = unverified["payload"].get("iss")
     issuer = issuers().get(name) if isinstance(name, str) else None
     if issuer is None or use not in issuer.use:
@@ -117,7 +117,7 @@ def validated(token: str, use: Use) -> ValidToken | None:
     _check_kind(unverified["header"], claims, issuer)
     issued, expires = int(claims["iat"]), int(claims["exp"])
     if expires - issued > issuer.max_lifetime:
-        raise refused("lifetime", issuer)
+        raise refuse("lifetime", issuer)
     return ValidToken(
         issuer,
         _client(claims, issuer),
@@ -127,8 +127,8 @@ def validated(token: str, use: Use) -> ValidToken | None:
     )
 
 
-def refused(cause: str, issuer: Issuer | None = None) -> TokenRefused:
-    """Counts the refusal."""
+def refuse(cause: str, issuer: Issuer | None = None) -> TokenRefused:
+    """Count the refusal, and return the exception for it."""
     name = None if issuer is None else issuer.issuer
     REFUSALS.labels(name or "", cause).inc()
     return TokenRefused(cause, name)
@@ -137,10 +137,10 @@ def refused(cause: str, issuer: Issuer | None = None) -> TokenRefused:
 def _verified(token: str, header: Mapping[str, Any], issuer: Issuer) -> Mapping[str, Any]:
     algorithm = header.get("alg")
     if algorithm not in issuer.algorithms:
-        raise refused("algorithm", issuer)
+        raise refuse("algorithm", issuer)
     if "crit" in header:
         # RFC 7515 §4.1.11: extensions that are not understood have to be refused, and none is.
-        raise refused("header", issuer)
+        raise refuse("header", issuer)
     cause = "unknown key"
     for key in keys_of(issuer).find(header.get("kid"), algorithm):
         bound = key.by_algorithm.get(algorithm)
@@ -162,7 +162,7 @@ def _verified(token: str, header: Mapping[str, Any], issuer: Issuer) -> Mapping[
             # Without an id of the key, another one may be right.
             if cause != "bad signature":
                 break
-    raise refused(cause, issuer)
+    raise refuse(cause, issuer)
 
 
 def _cause(error: jwt.PyJWTError) -> str:
@@ -178,16 +178,16 @@ def _check_kind(header: Mapping[str, Any], claims: Mapping[str, Any], issuer: Is
     shown = typ.lower().removeprefix("application/") if isinstance(typ, str) else typ
     accepted = {None if each is None else each.lower() for each in issuer.types}
     if not (shown is None or isinstance(shown, str)) or shown not in accepted:
-        raise refused("type", issuer)
+        raise refuse("type", issuer)
     if claims.get("typ") == "ID" or not _ONLY_OF_ID_TOKENS.isdisjoint(claims):
-        raise refused("type", issuer)
+        raise refuse("type", issuer)
 
 
 def _client(claims: Mapping[str, Any], issuer: Issuer) -> str:
     found = (value_at(claims, path) for path in issuer.claims.client_paths)
     name = next((value for value in found if value is not None), None)
     if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_CLIENT or not name.isprintable() or not name.strip():
-        raise refused("claims", issuer)
+        raise refuse("claims", issuer)
     return name
 
 
@@ -204,7 +204,7 @@ def check_not_refused(valid: ValidToken) -> None:
     found = RefusedTokens.objects.filter(issuer=valid.issuer.issuer, client__in=["", valid.client])
     before: datetime | None = found.aggregate(before=Max("issued_before"))["before"]
     if before is not None and valid.issued_at < before:
-        raise valid.refused("issued too early")
+        raise valid.refuse("issued too early")
 
 
 @dataclass(frozen=True)
@@ -268,7 +268,7 @@ class Keys:
                 try:
                     thread.start()
                 except RuntimeError as error:  # The system lets the process have no more threads.
-                    self._failed(error)
+                    self._record_failure(error)
                     return None
                 self._running, self._waiting_ends = fetch, monotonic() + _SECONDS_OF_WAITING
             return self._running
@@ -285,7 +285,7 @@ class Keys:
         try:
             found = _KeySet(fetch_keys(self._issuer), monotonic())
         except Exception as error:
-            self._failed(error)
+            self._record_failure(error)
             fetch.set_exception(error if isinstance(error, FetchFailed) else FetchFailed(str(error)))
             return
         with self._lock:
@@ -294,7 +294,7 @@ class Keys:
         KEYS_FETCHED.labels(self._issuer.issuer).set_to_current_time()
         fetch.set_result(found)
 
-    def _failed(self, error: Exception) -> None:
+    def _record_failure(self, error: Exception) -> None:
         with self._lock:
             pause = self._back_off.pause()
             self._running, self._next_attempt = None, monotonic() + pause

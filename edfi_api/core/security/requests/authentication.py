@@ -30,7 +30,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.core.security.authenticated_client import AuthenticatedClient, authenticated_client, facts_of_client
 from edfi_api.core.security.exceptions import AuthenticationFailed, TokenRefused
 from edfi_api.core.security.federation.recognition import client_of_signed_token
-from edfi_api.core.security.federation.validation import is_signed, refused
+from edfi_api.core.security.federation.validation import is_signed, refuse
 from edfi_api.core.security.issuers import issuers
 from edfi_api.core.storage.driver.execution import is_outage
 
@@ -158,7 +158,7 @@ def _looked_up(token: str, checksum: str) -> AuthenticatedClient | None:
         return _own(checksum)
     found = client_of_signed_token(token) or _own(checksum)
     if found is None:
-        raise refused("unknown issuer")
+        raise refuse("unknown issuer")
     return found
 
 

@@ -53,7 +53,7 @@ def restore(document_uuid: UUID, using: str = DEFAULT_DB_ALIAS, username: str = 
         validated = _validate_deleted(deleted, using)
         request = WriteRequest(validated, using=using)
         write = partial(store.restore, request, document_uuid, deleted.created_by, deleted.created_at)
-        return _attributed(write, username, using)
+        return _write_as(write, username, using)
     except DocumentExists as error:
         raise CannotRestore([f"{deleted.natural_key} is there."]) from error
     except _REFUSALS as refusal:
@@ -77,7 +77,7 @@ def restore_version(
             write = partial(store.restore, request, document_uuid, newest.created_by, created_at)
         else:
             write = partial(store.update, request, document_uuid, validators)
-        return _attributed(write, username, using)
+        return _write_as(write, username, using)
     except _REFUSALS_OF_VERSIONS as refusal:
         raise CannotRestore(_reasons_of(refusal)) from refusal
 
@@ -90,8 +90,8 @@ def kept_version(resource: Resource, document_uuid: UUID, change_version: int, u
     return found[0]
 
 
-def _attributed(write: Callable[[], Written], username: str, using: str) -> Written:
-    """The write, and the user who has it made, in one transaction."""
+def _write_as(write: Callable[[], Written], username: str, using: str) -> Written:
+    """Do the write, and record the user who has it made, in one transaction."""
     with transaction.atomic(using):
         written = write()
         if username and written.outcome is not Outcome.UNCHANGED:

@@ -216,7 +216,7 @@ def deliver_once(deliveries: Collection[Delivery], using: str = DEFAULT_DB_ALIAS
     with _held(deliveries):
         version = newest(using)
         while any(each.is_behind(version) for each in deliveries):
-            _work(deliveries, version)
+            _deliver_in_turns(deliveries, version)
             if seconds := _seconds_to_retry(deliveries):
                 time.sleep(seconds)
     return sum(each.count for each in deliveries)
@@ -243,7 +243,7 @@ def deliver_again(letter: DeadLetter, handlers: Iterable[Handler]) -> bool:
         handler.handle(handler.log.event(letter.change))
         letter.delete()
     for text in failed:
-        letter.failed_again(text)
+        letter.record_failure(text)
     return not failed
 
 
@@ -260,7 +260,7 @@ def _follow(deliveries: Collection[Delivery], using: str) -> None:
     listener = ChangeListener(using)
     while True:
         while _has_work(deliveries, version := newest(using)):
-            _work(deliveries, version)
+            _deliver_in_turns(deliveries, version)
             time.sleep(_PAUSE_SECONDS)
         seconds = _seconds_to_retry(deliveries)
         if seconds is not None:
@@ -281,8 +281,8 @@ def _has_work(deliveries: Iterable[Delivery], version: Newest) -> bool:
     return any(each.is_behind(version) and each.is_due for each in deliveries)
 
 
-def _work(deliveries: Iterable[Delivery], version: Newest) -> None:
-    """All that are due, in turns, so that none waits for more than a batch of each other."""
+def _deliver_in_turns(deliveries: Iterable[Delivery], version: Newest) -> None:
+    """Let all that are due deliver in turns, so that none waits for more than a batch of each other."""
     turns = deque(each.steps(version) for each in deliveries if each.is_due)
     while turns:
         steps = turns.popleft()
@@ -310,7 +310,7 @@ def _failures_of(handler: Handler, using: str) -> Iterator[list[str]]:
         failed.append(traceback.format_exc())
 
 
-def one_round(stores: Iterable[Store], work: Work, report: Report) -> list[str]:
+def run_once(stores: Iterable[Store], work: Work, report: Report) -> list[str]:
     """Call `work` with the alias of each data store; those that failed. One that does not answer, or whose changes
     another process is working on, does not keep the others from being worked on."""
     failed = []
@@ -328,10 +328,10 @@ def one_round(stores: Iterable[Store], work: Work, report: Report) -> list[str]:
     return failed
 
 
-def for_ever(choose: Callable[[], Iterable[Store]], work: Work, report: Report) -> None:
-    """Round after round, each for the data stores that there are then. Ends only by an exception of `work`."""
+def run_for_ever(choose: Callable[[], Iterable[Store]], work: Work, report: Report) -> None:
+    """Run again and again, each time for the data stores that there are then. Ends only by an exception of `work`."""
     while True:
-        one_round(choose(), work, report)
+        run_once(choose(), work, report)
         time.sleep(PAUSE)
 
 

@@ -50,7 +50,7 @@ class DeadLetter(models.Model):
         counted = cls.objects.using(using).values_list("handler").annotate(models.Count("pk"))
         return dict(counted.order_by("handler"))
 
-    def failed_again(self, error: str) -> None:
+    def record_failure(self, error: str) -> None:
         """Record one more failed attempt."""
         self.error, self.attempts, self.failed_at = error, self.attempts + 1, timezone.now()
         self.save(update_fields=["error", "attempts", "failed_at"])

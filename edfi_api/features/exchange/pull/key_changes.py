@@ -121,7 +121,7 @@ class KeyChangeMemory(TemporaryDatabase):
         found = self._database.execute("SELECT is_done FROM key_change WHERE number = ?", (change.number,))
         return bool(found.fetchone()[0])
 
-    def done(self, change: ListedKeyChange) -> None:
+    def mark_done(self, change: ListedKeyChange) -> None:
         self._database.execute("UPDATE key_change SET is_done = 1 WHERE number = ?", (change.number,))
 
     def from_key(self, old: UUID) -> ListedKeyChange | None:
@@ -136,7 +136,7 @@ class KeyChangeMemory(TemporaryDatabase):
         return next(iter(self._changes(where, str(document_uuid))), None)
 
     def pin(self, rows: Iterable[tuple[str, str, UUID | None, bool]]) -> None:
-        """Resource, id there, document here, and whether it is deleted there. The first of a document counts."""
+        """Keep resource, id there, document here, and whether it is deleted there. The first of a document counts."""
         values = ((resource, id_, uuid and str(uuid), is_delete) for resource, id_, uuid, is_delete in rows)
         self._database.executemany("INSERT OR IGNORE INTO pinned VALUES (?, ?, ?, ?)", values)
 
@@ -209,7 +209,7 @@ class KeyChanges:
                 keys = tuple(self.keys.read(resource, each.get(name)) for name in ("oldKeyValues", "newKeyValues"))
                 ids = tuple(self.keys.id_of(resource, key) for key in keys)
             except DataValidationFailed as refusal:
-                self.outcomes.unreadable(resource, "upsert", each, refusal)
+                self.outcomes.record_unreadable(resource, "upsert", each, refusal)
                 continue
             if ids[0] != ids[1]:
                 self.memory.add(resource, remote_id_of(each, ids[0]), (ids[0], ids[1]), (keys[0], keys[1]))
@@ -253,7 +253,7 @@ class KeyChanges:
             for change in part:
                 has_it = stored.get(change.new)
                 if has_it and has_it.document_uuid == self.memory.pinned(change.resource, change.remote_id):
-                    self.memory.done(change)
+                    self.memory.mark_done(change)
                 elif not self.memory.is_done(change):
                     self._make(change)
 
@@ -289,7 +289,7 @@ class KeyChanges:
                     self._change_key(due, change)
                 else:
                     self.due.append(due)
-            self.memory.done(change)
+            self.memory.mark_done(change)
             on_way.pop()
 
     def _has_to_wait(self, other: ListedKeyChange, on_way: list[ListedKeyChange]) -> bool:
@@ -390,7 +390,7 @@ class KeyChanges:
         )
         store.update(request, due.document_uuid, self.validators)
         if not is_temporary:
-            self.outcomes.changed_key()
+            self.outcomes.count_changed_key()
 
     def _with_changing_key(self, validated: ValidatedDocument) -> ValidatedDocument:
         """Return the document with a key that may change, also of a resource whose keys clients may not change here:

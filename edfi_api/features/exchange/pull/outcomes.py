@@ -122,8 +122,8 @@ class WindowMemory(TemporaryDatabase):
         found = self._database.execute("SELECT remote_id FROM read WHERE line = ?", (line,)).fetchone()
         return str(found[0]) if found else ""
 
-    def bring(self, own: bytes) -> None:
-        """The document with this referential id was among those that were read."""
+    def note_read(self, own: bytes) -> None:
+        """Note that the document with this referential id was among those that were read."""
         self._database.execute("INSERT OR IGNORE INTO brought VALUES (?)", (own,))
 
     def has_brought(self, own: bytes) -> bool:
@@ -206,33 +206,33 @@ class Outcomes:
         """Count the result of a document and record it."""
         resource, result = written.candidate.resource, written.result
         if written.aliases:
-            self.memory.bring(written.aliases[0])
+            self.memory.note_read(written.aliases[0])
         elif (body := _body(written.candidate)) is not None:
             for id_ in self.validators[resource.name].aliases_of_refused(body)[:1]:
-                self.memory.bring(id_.bytes)
+                self.memory.note_read(id_.bytes)
         if isinstance(result, Outcome):
             self.counts[resource.url_path, result.value] += 1
             if result is not Outcome.UNCHANGED:
-                self._accepted(resource, tuple(UUID(bytes=alias) for alias in written.aliases))
+                self._record_accepted(resource, tuple(UUID(bytes=alias) for alias in written.aliases))
             return
         self.memory.refuse(_path(resource), self.memory.remote_id(written.candidate.origin.line))
-        self._refused(resource, "upsert", result, candidate=written.candidate)
+        self._record_refused(resource, "upsert", result, candidate=written.candidate)
 
-    def deleted(self, ids: Collection[UUID]) -> None:
+    def count_deleted(self, ids: Collection[UUID]) -> None:
         self.counts["", DELETED] += len(ids)
 
-    def changed_key(self) -> None:
+    def count_changed_key(self) -> None:
         self.counts["", KEY_CHANGED] += 1
 
-    def refused_delete(self, due: DueDelete, refusal: Exception) -> None:
+    def record_refused_delete(self, due: DueDelete, refusal: Exception) -> None:
         self.memory.refuse_delete(due.document_uuid, _path(due.resource), due.remote_id)
-        self._refused(due.resource, "delete", refusal, document_uuid=due.document_uuid)
+        self._record_refused(due.resource, "delete", refusal, document_uuid=due.document_uuid)
 
-    def unreadable(
+    def record_unreadable(
         self, resource: Resource, operation: str, listed: Mapping[str, Any], refusal: DataValidationFailed
     ) -> None:
-        """A delete or key change that the source lists without a whole key. Raises RemoteFailed, so that the position
-        stays, if there is no ledger to keep it in."""
+        """Record a delete or key change that the source lists without a whole key. Raises RemoteFailed, so that the
+        position stays, if there is no ledger to keep it in."""
         paths = ", ".join(each.path for each in refusal.violations)
         kind = "delete" if operation == "delete" else "change of a key"
         said = (
@@ -243,7 +243,9 @@ class Outcomes:
         _log.warning("connection %s: %s", self.connection, said)
         values = listed.get("keyValues" if operation == "delete" else "oldKeyValues")
         sent = values if isinstance(values, dict) else {}
-        self._refused(resource, operation, refusal, sent={name: each for name, each in sent.items() if is_scalar(each)})
+        self._record_refused(
+            resource, operation, refusal, sent={name: each for name, each in sent.items() if is_scalar(each)}
+        )
 
     def check_limit(self) -> None:
         """Raises TooManyRefused."""
@@ -268,8 +270,8 @@ class Outcomes:
             cursor.execute(_IS_WAITED_FOR, {"connection": connection})
             if cursor.fetchone()[0]:
                 for part in self.memory.accepted([_path(each) for each in self.surface.resources]):
-                    self._no_longer(cursor, part)
-                self._no_longer(cursor, self._ended_deletes(cursor))
+                    self._delete_waiting(cursor, part)
+                self._delete_waiting(cursor, self._ended_deletes(cursor))
             for refused in self.memory.refused():
                 pauses = {"first": _FIRST_WAIT, "longest": _LONGEST_WAIT}
                 cursor.execute(_WAIT, {"connection": connection, **_columns(refused), **pauses})
@@ -278,10 +280,10 @@ class Outcomes:
                 cursor.execute(_MOVE, {"connection": connection, "version": version})
                 cursor.execute(_UNPIN, {"connection": connection})
 
-    def gone(self, rows: Iterable[WaitingRow]) -> None:
-        """What was to be read again is no longer there, or no longer chosen."""
+    def forget_gone(self, rows: Iterable[WaitingRow]) -> None:
+        """Forget what was to be read again and is no longer there, or no longer chosen."""
         with connections[self.using].cursor() as cursor:
-            self._no_longer(cursor, list(rows))
+            self._delete_waiting(cursor, list(rows))
 
     def _ended_deletes(self, cursor: Any) -> list[WaitingRow]:
         """Deletes that wait, of documents that are gone, or whose keys the source has again: a later delete would be
@@ -293,11 +295,11 @@ class Outcomes:
             row for row in rows if row.document_uuid not in keys or any(map(self.has_brought, keys[row.document_uuid]))
         ]
 
-    def _no_longer(self, cursor: Any, rows: Sequence[WaitingRow]) -> None:
+    def _delete_waiting(self, cursor: Any, rows: Sequence[WaitingRow]) -> None:
         if rows:
             cursor.execute(_NO_LONGER, {"connection": self.connection.pk, **_columns(rows)})
 
-    def _accepted(self, resource: Resource, ids: tuple[UUID, ...]) -> None:
+    def _record_accepted(self, resource: Resource, ids: tuple[UUID, ...]) -> None:
         client, store = self.connection.api_client_id, self.connection.data_store_id or 0
         self._pending.count_accepted(client, store, resource.url_path, time.time())
         if self._awaited is None or (client, store, resource.url_path) in self._awaited:
@@ -306,7 +308,7 @@ class Outcomes:
                 self.write_ledger()
                 self._pending.accept(write)
 
-    def _refused(
+    def _record_refused(
         self,
         resource: Resource,
         operation: str,

@@ -57,7 +57,7 @@ class PulledChanges:
                 key = self.keys.read(resource, each.get("keyValues"))
                 ids = self.moved.candidates(resource, key) if self.moved else [self.keys.id_of(resource, key)]
             except DataValidationFailed as refusal:
-                self.outcomes.unreadable(resource, "delete", each, refusal)
+                self.outcomes.record_unreadable(resource, "delete", each, refusal)
                 continue
             wanted.update((id_, remote_id_of(each, ids[0])) for id_ in ids if not self.outcomes.has_brought(id_))
         stored = stored_versions(wanted, self.using)
@@ -86,10 +86,10 @@ class PulledChanges:
             policy = self.rights.of(resource, Action.DELETE)
         except UNAUTHORIZABLE as refusal:
             for each in deletes:
-                self.outcomes.refused_delete(each, refusal)
+                self.outcomes.record_refused_delete(each, refusal)
             return
         done = self._deleted_together(resource, [each.document_uuid for each in deletes], policy)
-        self.outcomes.deleted(done)
+        self.outcomes.count_deleted(done)
         self._due += [each for each in deletes if each.document_uuid not in done]
 
     def repeat(self) -> None:
@@ -102,13 +102,13 @@ class PulledChanges:
                 # It is looked for by the keys that it has now: it may have got another one meanwhile.
                 if any(map(self.outcomes.has_brought, keys.get(each.document_uuid, ()))):
                     continue
-                if (refusal := self._refusal_of_delete(each)) is not None:
+                if (refusal := self._delete(each)) is not None:
                     refusals[each.document_uuid] = refusal
                     left.append(each)
             if len(left) == len(before):
                 break
         for each in left:
-            self.outcomes.refused_delete(each, refusals[each.document_uuid])
+            self.outcomes.record_refused_delete(each, refusals[each.document_uuid])
         self._due = []
 
     def _deleted_together(self, resource: Resource, ids: list[UUID], policy: RowPolicy | None) -> set[UUID]:
@@ -117,8 +117,8 @@ class PulledChanges:
             return set()
         return delete_unreferenced(resource, ids, conditions, self.using, self.rights.client.row_id)
 
-    def _refusal_of_delete(self, due: DueDelete) -> Exception | None:
-        """Return the refusal of a delete, None if the document is gone."""
+    def _delete(self, due: DueDelete) -> Exception | None:
+        """Delete a document, and return the refusal; None if it is gone."""
         try:
             store.delete(
                 DeleteRequest(
@@ -132,5 +132,5 @@ class PulledChanges:
             )
         except _REFUSALS_OF_DELETE as refusal:
             return refusal
-        self.outcomes.deleted([due.document_uuid])
+        self.outcomes.count_deleted([due.document_uuid])
         return None

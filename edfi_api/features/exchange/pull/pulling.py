@@ -364,9 +364,9 @@ class _Window:
         again = self.outcomes.memory.take_for_another_try()
         resources = self.surface.resources
         self._take(self.writer.write(Candidate(resources[rank], text, Place(rank, line)) for line, rank, text in again))
-        self._mend()
+        self._write_fixed_up()
 
-    def _mend(self) -> None:
+    def _write_fixed_up(self) -> None:
         """Write refused documents again as custom functions mend them, after what these want to have written first."""
         for line, rank, text, problem in self.outcomes.memory.take_to_mend():
             resource = self.surface.resources[rank]
@@ -391,7 +391,7 @@ class _Window:
             return
         by_path = {each.there.path: each for each in self.resources}
         rows = due_rows(self.outcomes.connection, self.outcomes.using)
-        self.outcomes.gone(row for row in rows if row.resource not in by_path)
+        self.outcomes.forget_gone(row for row in rows if row.resource not in by_path)
         found: list[tuple[ReadResource, Page]] = []
         for row in rows:
             resource = by_path.get(row.resource)
@@ -402,7 +402,7 @@ class _Window:
             elif (document := self.source.document(resource, row.remote_id)) is not None:
                 found.append((resource, [document]))
             else:
-                self.outcomes.gone([row])
+                self.outcomes.forget_gone([row])
         # A document that is ahead of the window may get another key before the next one, which would not list this one.
         if found and self.source.newest_version() == last:
             self.write(found)
@@ -458,7 +458,7 @@ class _Window:
         }
         try:
             _remove_links(own)
-            self.mapping.to_here(own)
+            self.mapping.replace_theirs(own)
             return json_text.dumps(own)
         except (RecursionError, JSONEncodeError):
             raise RemoteFailed(f"a document of {resource.there.path} is nested too deeply") from None

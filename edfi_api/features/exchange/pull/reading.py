@@ -148,7 +148,7 @@ class RemoteSource:
 
     def documents(self, resources: Sequence[ReadResource], window: ReadWindow) -> Iterator[tuple[ReadResource, Page]]:
         """All documents, in the order of the resources; those of one resource in any order, some twice."""
-        for resource, head in self._ahead(resources, lambda each: self._head(each, window)):
+        for resource, head in self._read_ahead(resources, lambda each: self._head(each, window)):
             if not head.is_readable:
                 self.not_readable.add(resource.there.path)
             elif head.is_complete:
@@ -185,7 +185,7 @@ class RemoteSource:
         def read(resource: ReadResource, offset: int = 0) -> RemoteAnswer:
             return self._get(resource, below, {**window.parameters(), "limit": self._page_size, "offset": offset})
 
-        for resource, first in self._ahead(resources, read):
+        for resource, first in self._read_ahead(resources, read):
             if first.status in _NOT_FOR_THE_CLIENT:
                 continue
             answer, page, offset = first, _page(first), 0
@@ -306,10 +306,11 @@ class RemoteSource:
         media_type = f"application/vnd.ed-fi.{resource.here.name.resource}.{self._profile}.readable+json".lower()
         return {**self._headers, "Accept": media_type}
 
-    def _ahead(
+    def _read_ahead(
         self, resources: Sequence[ReadResource], read: Callable[[ReadResource], Result]
     ) -> Iterator[tuple[ReadResource, Result]]:
-        """What `read` returns for each resource, in their order; as many as there are threads are read ahead."""
+        """Read ahead, and yield what `read` returns for each resource, in their order; as many as there are threads are
+        read ahead."""
         under_way: deque[tuple[ReadResource, Future[Result]]] = deque()
         try:
             for resource in resources:

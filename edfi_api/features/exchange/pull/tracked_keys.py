@@ -33,7 +33,7 @@ class TrackedKeys:
     def read(self, resource: Resource, listed: Any) -> KeyBody:
         """Return the key in listed values. Raises DataValidationFailed with the paths of which nothing is listed."""
         values = dict(listed) if isinstance(listed, dict) else {}
-        self._mapping.to_here(values)
+        self._mapping.replace_theirs(values)
         given = {name.lower(): value for name, value in values.items() if is_scalar(value)}
         key: KeyBody = {}
         for field, paths in resource.key_places:

@@ -94,7 +94,7 @@ class PushDelivery(Delivery):
     def accept(self, batch: EventBatch) -> bool:
         return self._attempt(lambda: self._send(batch))
 
-    def until_answered(self, send: Callable[[], None]) -> None:
+    def send_until_answered(self, send: Callable[[], None]) -> None:
         """Send, and again until the target answers. Raises RemoteFailed if this delivery is not patient."""
         while not self._attempt(send):
             time.sleep(max(0.0, self.due_at - time.monotonic()))
@@ -105,7 +105,7 @@ class PushDelivery(Delivery):
         self.position = version
 
     def report_end(self) -> None:
-        """All that could be sent is sent. What was refused meanwhile and is accepted by now has not been refused."""
+        """Report that all that could be sent is sent. What was refused and is accepted by now has not been refused."""
         refused = self._sender.figures.refused
         self._report(Phase.IDLE, refused=max(refused - self._reported_refused, 0))
         self._reported_refused = refused
@@ -150,7 +150,7 @@ class PushDelivery(Delivery):
     def _send_asked(self) -> None:
         while asked := self._sent.asked():
             self._sender.send_again(asked, self._current_readable())
-            self._sent.answered(asked)
+            self._sent.end_requests(asked)
 
     def _current_readable(self) -> ReadableDocuments:
         if time.monotonic() > self._readable_until:
@@ -179,24 +179,24 @@ def send_whole(
     sender: SegmentSender,
     sent: SentDocuments,
     readable: ReadableDocuments,
-    until_answered: Callable[[Callable[[], None]], None],
+    send: Callable[[Callable[[], None]], None],
     using: str,
 ) -> int:
     """Returns the version after which changes are still to be sent, and what is asked for. What was sent before and is
     not here any more, or may not be read, is deleted there. Raises RemoteFailed."""
     # Before the snapshot, which then has every change up to it.
     version = newest(using).settled
-    for segment in _ahead(_segments(readable, using)):
-        until_answered(partial(sender.send_part, segment, readable))
+    for segment in _read_ahead(_segments(readable, using)):
+        send(partial(sender.send_part, segment, readable))
     for gone in sent.gone():
-        until_answered(partial(sender.send_again, gone, readable))
+        send(partial(sender.send_again, gone, readable))
     if readable.is_limited:
         for changed in readable.differences():
-            until_answered(partial(sender.send_again, changed, readable))
+            send(partial(sender.send_again, changed, readable))
     return version
 
 
-def _ahead(segments: Iterator[list[OutboundChange]]) -> Iterator[list[OutboundChange]]:
+def _read_ahead(segments: Iterator[list[OutboundChange]]) -> Iterator[list[OutboundChange]]:
     """Yield the segments; while one is sent, a thread makes the next."""
     with ThreadPoolExecutor(1) as reader:
         upcoming = reader.submit(next, segments, None)
@@ -208,7 +208,7 @@ def _ahead(segments: Iterator[list[OutboundChange]]) -> Iterator[list[OutboundCh
 def _segments(readable: ReadableDocuments, using: str) -> Iterator[list[OutboundChange]]:
     segment: list[OutboundChange] = []
     size = 0
-    with _snapshot(using) as documents:
+    with _open_snapshot(using) as documents:
         for outbound, bytes_ in _outbound_changes(documents, readable, using):
             segment.append(outbound)
             size += bytes_
@@ -220,8 +220,8 @@ def _segments(readable: ReadableDocuments, using: str) -> Iterator[list[Outbound
 
 
 @contextmanager
-def _snapshot(using: str) -> Iterator[psycopg.Connection[Any]]:
-    """A connection of its own, since rows are written meanwhile. Readers and writers go on undisturbed."""
+def _open_snapshot(using: str) -> Iterator[psycopg.Connection[Any]]:
+    """Open a connection with a snapshot: rows are written on another. Readers and writers go on undisturbed."""
     opened = connections.create_connection(using)
     opened.inc_thread_sharing()  # If sending fails, another thread than the reader closes it.
     try:

@@ -268,9 +268,9 @@ class SegmentSender:
         deletes = [each for each in segment if each.is_delete and sent.may_be_there(each)]
         try:
             levels = levels_of_upserts(upserts)
-            self._in_rounds(([sent.attempt(each) for each in level] for level in levels), sent)
+            self._deliver_levels(([sent.attempt(each) for each in level] for level in levels), sent)
             attempts = [*map(sent.attempt, deletes), *self._of_former(segment)]
-            self._in_rounds(levels_of_deletes(attempts, current_surface()), sent)
+            self._deliver_levels(levels_of_deletes(attempts, current_surface()), sent)
         finally:
             self._sent.forget(sent.deleted)
         return sent
@@ -285,8 +285,8 @@ class SegmentSender:
             for former in rows[each.document_uuid].former_ids
         ]
 
-    def _in_rounds(self, levels: Iterable[Sequence[Attempt]], sent: _Segment) -> None:
-        """Level after level, and then what was refused as long as that helps."""
+    def _deliver_levels(self, levels: Iterable[Sequence[Attempt]], sent: _Segment) -> None:
+        """Deliver level after level, and then what was refused as long as that helps."""
         number = 0
         refused: list[Outcome] = []
         for level in levels:
@@ -347,7 +347,7 @@ class SegmentSender:
         """Entries of the ledger are closed before the rows say that nothing is refused."""
         own = [each for each in accepted if not each.attempt.is_of_former]
         self._refusals.resolve(each.outbound for each in accepted if sent.is_resolved_by(each))
-        self._sent.former_deleted(
+        self._sent.forget_former(
             [
                 (each.outbound.document_uuid, each.attempt.remote_id or "")
                 for each in accepted

@@ -149,8 +149,8 @@ class SentDocuments:
         if gone := list(documents):
             self._execute(_FORGET, documents=gone)
 
-    def former_deleted(self, deleted: Sequence[tuple[UUID, str]]) -> None:
-        """Former ids that are not there any more."""
+    def forget_former(self, deleted: Sequence[tuple[UUID, str]]) -> None:
+        """Forget former ids that are not there any more."""
         if deleted:
             documents, ids = (list(column) for column in zip(*deleted, strict=True))
             self._execute(_FORMER_DELETED, documents=documents, ids=ids)
@@ -188,8 +188,8 @@ class SentDocuments:
         """Documents that are to be sent again."""
         return [row[0] for row in self._execute(_ASKED, most=most)]
 
-    def answered(self, documents: Iterable[UUID]) -> None:
-        """What was asked for is done, whatever came of it."""
+    def end_requests(self, documents: Iterable[UUID]) -> None:
+        """End the requests to send these documents again, whatever came of it."""
         self._execute(_ANSWERED, documents=list(documents))
 
     def gone(self) -> Iterator[list[UUID]]:

@@ -181,7 +181,7 @@ class Target:
 
     def _found_by(self, resource: Resource, key: KeyValues) -> str | None:
         wanted = dict(key)
-        self._mapping.to_there(wanted)
+        self._mapping.replace_ours(wanted)
         parameters = {name: as_text(value) for name, value in wanted.items()} | {"limit": str(_FOUND_AT_MOST)}
         answer = self._request("GET", f"{self._address(resource)}?{urlencode(parameters)}")
         if not answer.is_success:
@@ -257,7 +257,7 @@ class Target:
         if not self._mapping.pairs:
             return dict(body)
         copied = deepcopy(dict(body))
-        self._mapping.to_there(copied)
+        self._mapping.replace_ours(copied)
         return copied
 
 

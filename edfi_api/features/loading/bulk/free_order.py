@@ -209,7 +209,7 @@ class FreeOrder:
                 yield _with_place(written)
 
     def _leaving_stored(self) -> AbstractContextManager[None]:
-        return nullcontext() if self._held is None else self._writer.leaving_stored()
+        return nullcontext() if self._held is None else self._writer.leave_stored()
 
     def _of_new(self, written: Written[Place]) -> Iterator[Written[Place]]:
         """The final results of one that is tried for the first time, and of those that it replaces."""
@@ -256,18 +256,18 @@ class FreeOrder:
         return bool(written.aliases) and self._deferred.may_resolve_later(rank, written.result)
 
     def _pass(self) -> Iterator[Written[Place]]:
-        return self._tried(self._writer.write(self._candidates(self._waiting.begin_pass())))
+        return self._settle(self._writer.write(self._candidates(self._waiting.begin_pass())))
 
     def _circles(self) -> Iterator[Written[Place]]:
         self._waiting.begin_circles()
         while members := next_circles(self._waiting, _ENOUGH_CIRCLES, _LARGEST_CIRCLE):
-            yield from self._tried(self._writer.write_together(self._candidates(members)))
+            yield from self._settle(self._writer.write_together(self._candidates(members)))
 
     def _candidates(self, numbers: Iterable[int]) -> Iterator[Candidate[_Again]]:
         return (self._waiting.candidate(number, self._resources) for number in numbers)
 
-    def _tried(self, results: Iterable[Written[_Again]]) -> Iterator[Written[Place]]:
-        """The final ones; the others wait again."""
+    def _settle(self, results: Iterable[Written[_Again]]) -> Iterator[Written[Place]]:
+        """Yield the final results; the other documents wait again."""
         for written in results:
             again, result = written.candidate.origin, written.result
             if isinstance(result, UnresolvedReference) and self._may_still_come(again.number, result):

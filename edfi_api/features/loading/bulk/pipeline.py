@@ -79,7 +79,7 @@ class WritingThreads:
     def begin(self, work: Callable[[], Result]) -> Future[Result]:
         return self._pool.submit(self._run, work)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Wait for running work, cancel the rest, close the connections."""
         self._pool.shutdown(cancel_futures=True)
         for connection in self._connections:
@@ -156,8 +156,8 @@ class BulkWriter:
         self._began: int | None = None
 
     @contextmanager
-    def leaving_stored(self) -> Iterator[None]:
-        """Within this context stored documents stay as they are, with the outcomes DIFFERENT and REPEATED. Results of
+    def leave_stored(self) -> Iterator[None]:
+        """Leave stored documents as they are within this context, with the outcomes DIFFERENT and REPEATED. Results of
         earlier calls of `write` have been taken before."""
         if self._began is None:
             self._began = last_version(self._using)
@@ -169,7 +169,7 @@ class BulkWriter:
 
     def write(self, candidates: Iterable[Candidate[Origin]]) -> Iterator[Written[Origin]]:
         """A result for each, in order. Candidates are consumed some thousands ahead of their results."""
-        for under_way in self._under_way(batches(candidates, self._writer.goes_alone)):
+        for under_way in self._start(batches(candidates, self._writer.goes_alone)):
             yield from _written(under_way.batch, under_way.prepared.result(), under_way.written())
 
     def write_together(self, candidates: Iterable[Candidate[Origin]]) -> Iterator[Written[Origin]]:
@@ -177,18 +177,18 @@ class BulkWriter:
         circular.
         """
         batch = list(candidates)
-        prepared = self._normalised(work := self._work(batch), self._in_this_process.prepare(work))
+        prepared = self._normalize(work := self._work(batch), self._in_this_process.prepare(work))
         yield from _written(batch, prepared, self._writer.write(batch, prepared, resolve_together))
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Stop processes and threads; cancels work that has not started."""
         if self._threads is not None:
-            self._threads.end()
+            self._threads.close()
         if self._processes is not None:
             self._processes.shutdown(cancel_futures=True)
 
-    def _under_way(self, cut: Iterable[Batch]) -> Iterator[_UnderWay]:
-        """The batches in order; later ones are started ahead of the one that is yielded."""
+    def _start(self, cut: Iterable[Batch]) -> Iterator[_UnderWay]:
+        """Start the batches in order; later ones are started ahead of the one that is yielded."""
         ahead: deque[_UnderWay] = deque()
         for batch in cut:
             self._seen += len(batch)
@@ -225,14 +225,14 @@ class BulkWriter:
             if waits or not under_way.write_set.is_independent_of(other.write_set):
                 other.written()
         sent = under_way.prepared.result()
-        prepared = self._normalised(under_way.work, sent)
+        prepared = self._normalize(under_way.work, sent)
         results = self._writer.write(under_way.batch, prepared)
         sent.warnings.update(prepared.warnings)
         # In the stored case rules may accept what they refused as it was sent.
         sent.aliases.update(prepared.aliases)
         return results
 
-    def _normalised(self, work: Work, prepared: Prepared) -> Prepared:
+    def _normalize(self, work: Work, prepared: Prepared) -> Prepared:
         """The batch with descriptors in their stored case. Differences are rare; such batches are prepared again."""
         others = self._writer.differing_uris(prepared)
         if not others:
@@ -308,7 +308,7 @@ def bulk_writer_by(batch_writer: BatchWriter, using: str, processes: int | None 
         try:
             yield writer
         finally:
-            writer.end()
+            writer.close()
 
 
 def write_documents(

@@ -168,10 +168,10 @@ class BatchWriter:
         for position, validated in documents.items():
             if missing.intersection(validated.targets) - set(validated.identity.aliases):
                 continue  # Refused for that.
-            self._judge(position, validated, bodies, referred, judged)
+            self._check_rules(position, validated, bodies, referred, judged)
         return judged
 
-    def _judge(
+    def _check_rules(
         self,
         position: int,
         validated: ValidatedDocument,

@@ -125,13 +125,13 @@ class InterchangeQueue(TemporaryDatabase):
         """Add a document whose look-ups have not been tried."""
         self._database.execute("INSERT INTO look_up (rank, number) VALUES (?, ?)", (waiting.rank, waiting.number))
 
-    def looked_up(self, waiting: QueuedDocument, text: bytes) -> None:
-        """The body of a document whose look-ups have been resolved."""
+    def keep_resolved(self, waiting: QueuedDocument, text: bytes) -> None:
+        """Keep the body of a document whose look-ups have been resolved."""
         query = "UPDATE look_up SET text = ? WHERE rank = ? AND number = ?"
         self._database.execute(query, (text, waiting.rank, waiting.number))
 
-    def not_found(self, waiting: QueuedDocument, line: int, reason: str) -> None:
-        """Why the last attempt to resolve its look-ups failed."""
+    def keep_unresolved(self, waiting: QueuedDocument, line: int, reason: str) -> None:
+        """Keep why the last attempt to resolve the look-ups of a document failed."""
         query = "UPDATE look_up SET line = ?, reason = ? WHERE rank = ? AND number = ?"
         self._database.execute(query, (line, reason, waiting.rank, waiting.number))
 

@@ -145,7 +145,7 @@ class DocumentReader:
         if (entity := self.entity(element)) is not None:
             document = reading.document(element, entity)
         elif (target := self._target(element)) is not None:
-            reading.template(element, target)
+            reading.read_template(element, target)
         else:
             raise UnknownElement(element.line, f"unknown element {element.name}", element.name)
         reading.raise_problems()
@@ -176,8 +176,8 @@ class _Reading:
             self.named[element.attributes["id"]] = _identity_of(fragment, entity)
         return fragment
 
-    def template(self, element: XmlElement, target: EntityElements) -> None:
-        """A reference below the root belongs to no document: other references use it through its `id`."""
+    def read_template(self, element: XmlElement, target: EntityElements) -> None:
+        """Read a reference below the root, which belongs to no document: other references use it through its `id`."""
         self._named(element, target)
 
     def raise_problems(self) -> None:
@@ -200,7 +200,7 @@ class _Reading:
         for child in children:
             meaning = elements.get(self.renames.known_name(child.name, elements))
             if meaning is None:
-                self._problem(child, f"unknown element {child.name}")
+                self._add_problem(child, f"unknown element {child.name}")
             else:
                 self._put(fragment, child, meaning, body, at)
 
@@ -222,7 +222,7 @@ class _Reading:
     def _put_value(self, child: XmlElement, meaning: ElementShape, body: dict[str, Any]) -> None:
         is_year = meaning.kind is InterchangeKind.SCHOOL_YEAR
         if child.children:
-            self._problem(child.children[0], f"unknown element {child.children[0].name}")
+            self._add_problem(child.children[0], f"unknown element {child.children[0].name}")
         elif not child.text.isspace() and child.text:
             self._set(child, meaning, body, _school_year(child.text.strip()) if is_year else child.text)
 
@@ -253,7 +253,7 @@ class _Reading:
         if named is None and "ref" in element.attributes:
             named = IdReference(element.attributes["ref"])
         if named is None:
-            self._problem(element, f"{element.name} has no identity, look-up or ref")
+            self._add_problem(element, f"{element.name} has no identity, look-up or ref")
         elif "id" in element.attributes:
             self.named[element.attributes["id"]] = named
         return named
@@ -265,7 +265,7 @@ class _Reading:
         }
         for name, child in parts.items():
             if name not in (identity_name, look_up_name):
-                self._problem(child, f"unknown element {child.name}")
+                self._add_problem(child, f"unknown element {child.name}")
         if identity_name in parts:
             return self._fragment(parts[identity_name], target, target.identity_elements)
         if look_up_name in parts:
@@ -274,7 +274,7 @@ class _Reading:
 
     def _look_up(self, element: XmlElement, target: EntityElements) -> LookUp:
         if not element.children:
-            self._problem(element, f"{element.name} has no values to look up")
+            self._add_problem(element, f"{element.name} has no values to look up")
         possible = [self.entities.by_name[resource.name] for resource in self.entities.concrete(target.name)]
         return LookUp([self._fragment(element, entity, entity.look_up_elements) for entity in possible])
 
@@ -282,10 +282,10 @@ class _Reading:
         try:
             return _place_value(body, meaning.steps, value)
         except _PlaceTaken:
-            self._problem(child, f"{child.name} may stand here only once")
+            self._add_problem(child, f"{child.name} may stand here only once")
             return ()
 
-    def _problem(self, element: XmlElement, reason: str) -> None:
+    def _add_problem(self, element: XmlElement, reason: str) -> None:
         self.problems.append((element.line, reason))
 
 

@@ -18,7 +18,7 @@ from edfi_api.features.loading.bulk import Candidate, Written, bulk_writer, writ
 from edfi_api.features.loading.bulk.candidates import Place
 from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments
 from edfi_api.features.loading.bulk.free_order import FreeOrder
-from edfi_api.features.loading.files import LoadProgress, files_at, load_progress, open_counted, size
+from edfi_api.features.loading.files import LoadProgress, files_at, open_counted, show_progress, size
 from edfi_api.features.loading.interchange.disk_queue import InterchangeQueue, QueuedDocument
 from edfi_api.features.loading.interchange.document_reader import DocumentReader, XmlElement, documents
 from edfi_api.features.loading.interchange.entities import Entities
@@ -67,7 +67,7 @@ def load_interchange(
     with (
         InterchangeQueue() as queue,
         Causes() as causes,
-        load_progress(2 * total) as progress,
+        show_progress(2 * total) as progress,
         AcceptedDocuments() if is_dry_run else nullcontext() as dry_run,
     ):
         reporter = RefusalReporter(result, on_refusal, causes)
@@ -85,9 +85,9 @@ def load_candidates(
         reporter = RefusalReporter(result, on_refusal, causes)
         for written in write_documents(candidates, using):
             if isinstance(written.result, Outcome):
-                result.accepted(written, written.result)
+                result.count_accepted(written, written.result)
             else:
-                reporter.refused_document(written, written.result, written.candidate.origin, None)
+                reporter.report_refused_document(written, written.result, written.candidate.origin, None)
 
 
 @dataclass
@@ -111,12 +111,12 @@ class _Reading:
             try:
                 self._read_file(number, path)
             except UnreadableInterchange as failure:
-                self.reporter.unreadable(Refused(str(path), failure.line, None, failure.reason))
+                self.reporter.report_unreadable(Refused(str(path), failure.line, None, failure.reason))
             except OSError as error:
-                self.reporter.unreadable(Refused(str(path), None, None, error.strerror or str(error)))
+                self.reporter.report_unreadable(Refused(str(path), None, None, error.strerror or str(error)))
 
     def _read_file(self, number: int, path: Path) -> None:
-        self.progress.at(path.name)
+        self.progress.describe(path.name)
         with open_counted(path, self.progress.read) as file:
             for element in documents(file):
                 self._take(number, path, element)
@@ -126,15 +126,15 @@ class _Reading:
             read = self._reader.read(element)
         except UnknownElement as problem:
             reason = no_such(self.kind, problem.name, self.entities.surface)
-            self.reporter.refused(Refused(str(path), problem.line, None, reason, is_of_no_resource=True))
+            self.reporter.report_refused(Refused(str(path), problem.line, None, reason, is_of_no_resource=True))
             return
         except UnreadableDocument as problem:
-            self.reporter.refused(Refused(str(path), problem.line, self._resource_name(element), problem.reason))
+            self.reporter.report_refused(Refused(str(path), problem.line, self._resource_name(element), problem.reason))
             return
         for id_, named in read.named.items():
             if not self.queue.name(number, id_, named):
                 reason = f"the id {id_!r} is given to something else before"
-                self.reporter.refused(Refused(str(path), element.line, self._resource_name(element), reason))
+                self.reporter.report_refused(Refused(str(path), element.line, self._resource_name(element), reason))
                 return
         if read.document is not None:
             self.queue.add(self._ranks[read.document.name], number, element.line, read.document)
@@ -209,9 +209,9 @@ class _Writing:
             try:
                 body = self._resolver.body(waiting.fragment, waiting.file)
             except UnreadableDocument as problem:
-                self.queue.not_found(waiting, problem.line, problem.reason)
+                self.queue.keep_unresolved(waiting, problem.line, problem.reason)
             else:
-                self.queue.looked_up(waiting, json_text.dumps(body))
+                self.queue.keep_resolved(waiting, json_text.dumps(body))
                 is_any = True
         return is_any
 
@@ -234,16 +234,16 @@ class _Writing:
     def _take(self, results: Iterable[Written[Place]]) -> None:
         for written in results:
             if isinstance(written.result, Outcome):
-                self.reporter.accepted_document(written, written.result, self.files)
+                self.reporter.report_accepted_document(written, written.result, self.files)
             else:
                 file, line = written.candidate.origin
-                self.reporter.refused_document(written, written.result, str(self.files[file]), line)
-            self.progress.at(written.candidate.resource.endpoint)
-            self.progress.written(self._share)
+                self.reporter.report_refused_document(written, written.result, str(self.files[file]), line)
+            self.progress.describe(written.candidate.resource.endpoint)
+            self.progress.count_written(self._share)
 
     def _refuse(self, waiting: QueuedDocument, line: int, reason: str) -> None:
         name = self._resources[waiting.rank].name
-        self.reporter.refused(Refused(str(self.files[waiting.file]), line, name, reason))
+        self.reporter.report_refused(Refused(str(self.files[waiting.file]), line, name, reason))
 
 
 def interchange_files(paths: Iterable[Path]) -> list[Path]:

@@ -19,7 +19,7 @@ from psycopg import ServerCursor
 from tqdm import tqdm
 
 from edfi_api.core.storage import resource_types
-from edfi_api.features.loading.files import named_in_errors
+from edfi_api.features.loading.files import name_in_errors
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 
 # A document may be of megabytes.
@@ -96,22 +96,22 @@ def _counted(
 
 
 @contextmanager
-def into_stream(stream: BinaryIO, name: str = "standard output") -> Iterator[WriteResource]:
-    """Each line carries its resource."""
+def write_to_stream(stream: BinaryIO, name: str = "standard output") -> Iterator[WriteResource]:
+    """Yield what writes to a stream; each line carries its resource."""
 
     def write(resource: Resource, pages: Iterable[Sequence[str]]) -> None:
         beginning = f'{{"resource": "{resource.url_path}", "body": '
         for page in pages:
             stream.write("".join([f"{beginning}{body}}}\n" for body in page]).encode())
 
-    with named_in_errors(name):
+    with name_in_errors(name):
         yield write
         stream.flush()
 
 
 @contextmanager
-def into_folder(folder: Path, resources: Iterable[Resource]) -> Iterator[WriteResource]:
-    """A compressed file for each resource, named after it; each line is a body."""
+def write_to_folder(folder: Path, resources: Iterable[Resource]) -> Iterator[WriteResource]:
+    """Yield what writes a compressed file for each resource, named after it; each line is a body."""
 
     def write(resource: Resource, pages: Iterable[Sequence[str]]) -> None:
         with gzip.open(growing(resource), "wb", _GZIP_LEVEL) as file:
@@ -129,7 +129,7 @@ def whole_files(folder: Path, resources: Iterable[Resource], suffix: str) -> Ite
     stays: not of resources without documents either.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with named_in_errors(folder), TemporaryDirectory(prefix=".export-", dir=folder) as hidden:
+    with name_in_errors(folder), TemporaryDirectory(prefix=".export-", dir=folder) as hidden:
 
         def growing(resource: Resource) -> Path:
             return Path(hidden, f"{resource.project_endpoint}.{resource.endpoint}{suffix}.part")

@@ -18,7 +18,7 @@ from edfi_api.features.loading.bulk import Candidate, Written, bulk_writer
 from edfi_api.features.loading.bulk.candidates import Place, PreservedFields
 from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments
 from edfi_api.features.loading.bulk.free_order import FreeOrder
-from edfi_api.features.loading.files import LoadProgress, load_progress
+from edfi_api.features.loading.files import LoadProgress, show_progress
 from edfi_api.features.loading.json_lines.reading import SourceReader
 from edfi_api.features.loading.json_lines.sources import Source
 from edfi_api.features.loading.mapping import Translator
@@ -82,7 +82,7 @@ def load_documents(
             using, processes=processes, dry_run=dry_run, preserved=preserved, skips_rules=skips_rules
         ) as writer,
         FreeOrder(writer, surface.resources, holds_changes=True) as free_order,
-        load_progress(sum(source.size for source in sources)) as progress,
+        show_progress(sum(source.size for source in sources)) as progress,
     ):
         reporter = RefusalReporter(result, on_refusal, causes)
         of_files = surface if mapping is None else mapping.before
@@ -113,7 +113,7 @@ class _Loading:
     def load(self) -> None:
         self._find_places()
         for rank, numbers in sorted(self._places.items()):
-            self._progress.at(self._resources[rank].endpoint)
+            self._progress.describe(self._resources[rank].endpoint)
             self._take(self._free_order.write(self._candidates(rank, numbers)))
         self._take(self._free_order.finish())
 
@@ -126,7 +126,7 @@ class _Loading:
 
     def _queue(self, number: int) -> None:
         """Sort the lines of a source that carry their resource."""
-        self._progress.at("reading")
+        self._progress.describe("reading")
         count = size = 0
         for line, text, resource in self._reader.with_resources(number):
             rank = self._ranks[resource.name]
@@ -153,8 +153,8 @@ class _Loading:
         reporter = self._reader.reporter
         for written in results:
             if isinstance(written.result, Outcome):
-                reporter.accepted_document(written, written.result, self._reader.sources)
+                reporter.report_accepted_document(written, written.result, self._reader.sources)
             else:
                 source, line = written.candidate.origin
-                reporter.refused_document(written, written.result, str(self._reader.sources[source]), line)
-            self._progress.written(self._shares.get(written.candidate.origin.source, 0))
+                reporter.report_refused_document(written, written.result, str(self._reader.sources[source]), line)
+            self._progress.count_written(self._shares.get(written.candidate.origin.source, 0))

@@ -68,9 +68,9 @@ class SourceReader:
             with source.open(self.on_read) as file:
                 yield from self._rows(number, file) if source.is_csv else self._lines(number, file)
         except UnreadableFile as failure:
-            self.reporter.unreadable(Refused(str(source), failure.line, None, failure.reason))
+            self.reporter.report_unreadable(Refused(str(source), failure.line, None, failure.reason))
         except OSError as error:
-            self.reporter.unreadable(Refused(str(source), None, None, error.strerror or str(error)))
+            self.reporter.report_unreadable(Refused(str(source), None, None, error.strerror or str(error)))
 
     def _lines(self, number: int, file: BufferedReader) -> Iterator[tuple[int, bytes]]:
         for line, text in lines(file, self.longest_line):
@@ -137,11 +137,11 @@ class SourceReader:
 
     def refuse(self, source: int, line: int, resource: Resource | None, reason: str) -> None:
         name = resource.name if resource is not None else None
-        self.reporter.refused(Refused(str(self.sources[source]), line, name, reason))
+        self.reporter.report_refused(Refused(str(self.sources[source]), line, name, reason))
 
     def _refuse_for_no_resource(self, source: int, line: int, name: str, hint: str = "") -> None:
         reason = no_such("resource", name, self.surface) + hint
-        self.reporter.refused(Refused(str(self.sources[source]), line, None, reason, is_of_no_resource=True))
+        self.reporter.report_refused(Refused(str(self.sources[source]), line, None, reason, is_of_no_resource=True))
 
 
 def _hint(named_after: str) -> str:

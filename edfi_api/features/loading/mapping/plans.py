@@ -224,7 +224,7 @@ class _Compiling:
     def plans(self) -> dict[ResourceName, ResourcePlan]:
         for endpoint in self.file.resources:
             if endpoint not in self.before:
-                self.fault(f"{self.file.from_} has no such resource{_hint(endpoint, self.before)}", endpoint)
+                self.add_fault(f"{self.file.from_} has no such resource{_hint(endpoint, self.before)}", endpoint)
         self._targets = {resource.name: self._target(resource) for resource in self.before.values()}
         return {resource.name: self._plan(resource) for resource in self.before.values()}
 
@@ -237,7 +237,7 @@ class _Compiling:
             return None
         found = self.after.get(rules.to or endpoint)
         if found is None:
-            self.fault(
+            self.add_fault(
                 f"{self._no_resource(rules.to or endpoint)}; name another with 'to', or say with 'lost' why its "
                 "documents are left out",
                 endpoint,
@@ -271,18 +271,18 @@ class _Compiling:
             if leaf in elsewhere and table.there.at(leaf) is None:
                 table.actions[leaf] = Elsewhere()
             else:
-                table.stay(leaf)
+                table.keep(leaf)
         return table.plan(self._given(table, rules.given, ("given",)), ("given",))
 
     def _making(self, resource: Resource, members: _MappedMembers, making: Making) -> MakingPlan | None:
         keys = ("makes",)
         target = self.after.get(making.to)
         if target is None:
-            self.fault(self._no_resource(making.to), resource.endpoint, *keys, "to")
+            self.add_fault(self._no_resource(making.to), resource.endpoint, *keys, "to")
             return None
         each = _steps_of(making.each) if making.each is not None else None
         if each is not None and (len(each) > 1 or not members.below((*each, ALL_ITEMS))):
-            self.fault(f"{self.file.from_} has no array {making.each}", resource.endpoint, *keys, "each")
+            self.add_fault(f"{self.file.from_} has no array {making.each}", resource.endpoint, *keys, "each")
         table = _Table(self, resource, members, target, (*keys, "members"))
         table.move(making.members)
         for leaf in members.leaves:
@@ -295,12 +295,12 @@ class _Compiling:
     ) -> Iterator[tuple[Steps, Template]]:
         for path, value in given.items():
             if not isinstance(table.there.at(_steps_of(path)), str):
-                self.fault(table.place % f"value {path}", table.resource.endpoint, *keys, path)
+                self.add_fault(table.place % f"value {path}", table.resource.endpoint, *keys, path)
                 continue
             template = Template.parse(value)
             for name in template.names:
                 if name != KEY and not isinstance(table.members.at(_steps_of(name)), str):
-                    self.fault(f"{self.file.from_} has no value {name}", table.resource.endpoint, *keys, path)
+                    self.add_fault(f"{self.file.from_} has no value {name}", table.resource.endpoint, *keys, path)
             yield _steps_of(path), template
 
     def reference(self, found: ReferencePath, there: _Leaf | None) -> ReferencePlan | str:
@@ -317,7 +317,7 @@ class _Compiling:
             return f"would refer to {there.target.resource} instead of {name.resource}"
         return ReferencePlan(found.target, _pairs(found), _pairs(there))
 
-    def fault(self, reason: str, *keys: str) -> None:
+    def add_fault(self, reason: str, *keys: str) -> None:
         self.faults.append(self.source.fault(reason, "resources", *keys))
 
 
@@ -344,7 +344,7 @@ class _Table:
             steps = _steps_of(path)
             leaves = self.members.below(steps)
             if not leaves:
-                self._unknown(path, self.keys)
+                self._report_unknown(path, self.keys)
             for leaf in leaves:
                 self._put(leaf, _steps_of(to) + leaf[len(steps) :], steps, (*self.keys, path))
 
@@ -353,7 +353,7 @@ class _Table:
             steps = _steps_of(path)
             leaves = self.members.below(steps)
             if not leaves:
-                self._unknown(path, ("lost_members",))
+                self._report_unknown(path, ("lost_members",))
             if not any(leaf in self.actions for leaf in leaves):
                 self.actions[steps] = Lost(path, reason)
                 continue
@@ -363,14 +363,14 @@ class _Table:
     def is_lost(self, leaf: Steps) -> bool:
         return any(isinstance(self.actions.get(leaf[:length]), Lost) for length in range(1, len(leaf)))
 
-    def stay(self, leaf: Steps) -> None:
+    def keep(self, leaf: Steps) -> None:
         if self.there.at(leaf) is not None:
             self._put(leaf, leaf, leaf, ("members", text_of(leaf)))
             return
         missing = self.there.missing(leaf)
         if missing not in self.reported:
             self.reported.add(missing)
-            self._fault(
+            self._add_fault(
                 f"{self.place % text_of(missing)}; say under 'members' where it goes, or under 'lost_members' why it "
                 "is left out",
                 ("members", text_of(missing)),
@@ -392,7 +392,7 @@ class _Table:
         for name in self.target.json_schema.get("required", ()):
             if name not in arriving:
                 needed = f"{self.compiling.file.to} requires {name} in {self.target.endpoint}"
-                self._fault(f"{needed}, which no member becomes; say under 'given' what it is", (*keys, name))
+                self._add_fault(f"{needed}, which no member becomes; say under 'given' what it is", (*keys, name))
 
     def _joined(self) -> Iterator[tuple[str, tuple[Steps, ...]]]:
         origins: dict[Steps, set[Steps]] = defaultdict(set)
@@ -411,26 +411,26 @@ class _Table:
         self.actions[leaf] = Elsewhere()  # Unless there is no fault.
         if there is None:
             known = map(text_of, (*self.there.leaves, *self.there.inside))
-            self._fault(f"{self.place % text_of(to)}{_hint(text_of(to), known)}", keys)
+            self._add_fault(f"{self.place % text_of(to)}{_hint(text_of(to), known)}", keys)
         elif isinstance(kind, ReferencePath):
             found = self.compiling.reference(kind, there)
             if isinstance(found, str):
-                self._fault(f"{text_of(leaf)} {found}", keys)
+                self._add_fault(f"{text_of(leaf)} {found}", keys)
             else:
                 self.actions[leaf] = Move(to, origins, found)
         elif isinstance(there, ReferencePath) or {kind, there} not in ({kind}, {"integer", "number"}):
-            self._fault(f"{text_of(leaf)} is a value of type {kind}, and {text_of(to)} is not", keys)
+            self._add_fault(f"{text_of(leaf)} is a value of type {kind}, and {text_of(to)} is not", keys)
         else:
             self.actions[leaf] = Move(to, origins)
 
-    def _unknown(self, path: str, keys: tuple[str, ...]) -> None:
+    def _report_unknown(self, path: str, keys: tuple[str, ...]) -> None:
         known = map(text_of, self.members.leaves)
         missing = f"{self.compiling.file.from_} has no {path} in {self.resource.endpoint}"
-        self._fault(f"{missing}{_hint(path, known)}", (*keys, path))
+        self._add_fault(f"{missing}{_hint(path, known)}", (*keys, path))
 
-    def _fault(self, reason: str, keys: tuple[str, ...]) -> None:
+    def _add_fault(self, reason: str, keys: tuple[str, ...]) -> None:
         self.has_faults = True
-        self.compiling.fault(reason, self.resource.endpoint, *keys)
+        self.compiling.add_fault(reason, self.resource.endpoint, *keys)
 
 
 def _all_sources(rules: ResourceRules) -> Iterator[str]:

@@ -197,7 +197,7 @@ class Step:
             yield Translated(plan.target.name, self._document(plan, body, count))
         made = [each for making in plan.makes for each in self._made(plan, making, body, count)]
         if plan.target is None and not made:
-            count.lost("", plan.lost or _GIVES_NONE)
+            count.count_lost("", plan.lost or _GIVES_NONE)
         yield from made
 
     def _document(self, plan: ResourcePlan, body: dict[str, Any], count: "_Counting | None") -> dict[str, Any]:
@@ -208,26 +208,24 @@ class Step:
         self, of: ResourcePlan, plan: MappingPlan, body: dict[str, Any], count: "_Counting | None"
     ) -> dict[str, Any]:
         walk = _Walk(self, plan, count)
-        walk.object(body, (), ())
+        walk.translate_object(body, (), ())
         found = walk.found.finished()
         for array, key in plan.joined:
-            self._without_repetitions(found, array, key, count)
+            self._drop_repetitions(found, array, key, count)
         for path, template in plan.given:
             value = template.filled(body, lambda: self._key(of.source, body))
             if value is not None and walk.found.give(found, path, value) and count is not None:
-                count.given(text_of(path), f"{template.value}")
+                count.count_given(text_of(path), f"{template.value}")
         return found
 
     @staticmethod
-    def _without_repetitions(
-        body: dict[str, Any], array: str, key: tuple[Steps, ...], count: "_Counting | None"
-    ) -> None:
+    def _drop_repetitions(body: dict[str, Any], array: str, key: tuple[Steps, ...], count: "_Counting | None") -> None:
         items = body.get(array, [])
         by_key = {tuple(as_text(value_at(item, path)) for path in key): item for item in reversed(items)}
         if len(by_key) < len(items):
             body[array] = list(reversed(by_key.values()))
             if count is not None:
-                count.lost(array, _SAME_KEY, len(items) - len(by_key))
+                count.count_lost(array, _SAME_KEY, len(items) - len(by_key))
 
     def _made(
         self, plan: ResourcePlan, making: MakingPlan, body: dict[str, Any], count: "_Counting"
@@ -239,7 +237,7 @@ class Step:
                 continue
             key = self._key(making.target, found)
             if key is not None and key in keys:
-                count.lost(text_of(making.each or ()), _SAME_KEY)
+                count.count_lost(text_of(making.each or ()), _SAME_KEY)
                 continue
             keys.add(key)
             yield Translated(making.target.name, found)
@@ -282,10 +280,10 @@ class _Counting:
     resource: str
     unmapped: UnmappedCounts
 
-    def lost(self, path: str, reason: str, number: int = 1) -> None:
+    def count_lost(self, path: str, reason: str, number: int = 1) -> None:
         self.unmapped.lost[UnmappedPlace(self.mapping, self.resource, path, reason)] += number
 
-    def given(self, path: str, value: str) -> None:
+    def count_given(self, path: str, value: str) -> None:
         self.unmapped.given[UnmappedPlace(self.mapping, self.resource, path, value)] += 1
 
 
@@ -298,14 +296,14 @@ class _Walk:
     count: _Counting | None
     found: MappedBody = field(default_factory=MappedBody)
 
-    def object(self, members: Mapping[str, Any], above: Steps, indexes: tuple[int, ...]) -> None:
+    def translate_object(self, members: Mapping[str, Any], above: Steps, indexes: tuple[int, ...]) -> None:
         for name, value in members.items():
             path = (*above, name)
             action = self.plan.actions.get(path)
             if action is not None:
-                self._act(action, path, indexes, value)
+                self._carry_out(action, path, indexes, value)
             elif path in self.plan.containers:
-                self._container(value, path, indexes)
+                self._translate_container(value, path, indexes)
             else:
                 self._keep(path, indexes, value)
 
@@ -314,27 +312,27 @@ class _Walk:
         if self.plan.keeps_unknown:
             self.found.put(path, arrays_of(path), indexes, value)
 
-    def _container(self, value: Any, path: Steps, indexes: tuple[int, ...]) -> None:
+    def _translate_container(self, value: Any, path: Steps, indexes: tuple[int, ...]) -> None:
         is_array = (*path, ALL_ITEMS) in self.plan.containers
         if isinstance(value, dict) and not is_array:
-            self.object(value, path, indexes)
+            self.translate_object(value, path, indexes)
         elif isinstance(value, list) and is_array and all(isinstance(item, dict) for item in value):
             for index, item in enumerate(value):
-                self.object(item, (*path, ALL_ITEMS), (*indexes, index))
+                self.translate_object(item, (*path, ALL_ITEMS), (*indexes, index))
         else:
             self._keep(path, indexes, value)
 
-    def _act(self, action: Move | Lost | Elsewhere, path: Steps, indexes: tuple[int, ...], value: Any) -> None:
+    def _carry_out(self, action: Move | Lost | Elsewhere, path: Steps, indexes: tuple[int, ...], value: Any) -> None:
         match action:
             case Lost():
                 if value is not None and self.count is not None:
-                    self.count.lost(action.path, action.reason, len(value) if isinstance(value, list) else 1)
+                    self.count.count_lost(action.path, action.reason, len(value) if isinstance(value, list) else 1)
             case Move(to, origins, reference):
                 of_target = (
                     self.step.values.mapped(value) if reference is None else self.step.reference(reference, value)
                 )
                 if not self.found.put(to, origins, indexes, of_target) and self.count is not None:
-                    self.count.lost(text_of(path), _ONE_IS_KEPT)
+                    self.count.count_lost(text_of(path), _ONE_IS_KEPT)
 
 
 def _parts(body: dict[str, Any], each: Steps | None) -> Iterable[dict[str, Any]]:

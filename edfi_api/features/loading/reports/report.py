@@ -14,7 +14,7 @@ import orjson
 from django.core.management.base import CommandError
 
 from edfi_api.common.logs.printable import counted, printable
-from edfi_api.features.loading.files import StoppedAtRefusal, named_in_errors
+from edfi_api.features.loading.files import StoppedAtRefusal, name_in_errors
 from edfi_api.features.loading.reports.causes import Cause
 from edfi_api.features.loading.reports.results import COLUMNS, REFUSED, LoadResult, Refused
 from edfi_api.model.surface.resource import ResourceName
@@ -101,7 +101,7 @@ class RefusalLog:
         if self._listed <= _SHOWN:
             self._screen.write(f"{refused}\n")
 
-    def summarise(self, result: LoadResult, *, is_dry_run: bool = False) -> None:
+    def summarize(self, result: LoadResult, *, is_dry_run: bool = False) -> None:
         """Set the summary at the end of the report, and show what was tolerated."""
         self._summary = {
             "dryRun": is_dry_run,
@@ -139,7 +139,7 @@ class RefusalLog:
             self._screen.write(f"{line}\n")
         self._write('],\n"summary": ' + _json(self._summary) + "}\n")
         if self._report is not None:
-            with named_in_errors(self._report.name):
+            with name_in_errors(self._report.name):
                 self._report.close()
 
     def _is_counted_with_others(self, refused: Refused) -> bool:
@@ -162,7 +162,7 @@ class RefusalLog:
 
     def _write(self, text: str) -> None:
         if self._report is not None:
-            with named_in_errors(self._report.name):
+            with name_in_errors(self._report.name):
                 self._report.write(text)
 
 

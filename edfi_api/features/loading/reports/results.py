@@ -213,7 +213,7 @@ class LoadResult:
     def count(self, resource: ResourceName | None, outcome: str) -> None:
         self.counts[resource][outcome] += 1
 
-    def accepted(self, written: Written[Any], outcome: Outcome) -> None:
+    def count_accepted(self, written: Written[Any], outcome: Outcome) -> None:
         """Count a document that was written, and what was tolerated or warned of in it."""
         self.count(written.candidate.resource.name, outcome)
         if written.tolerated:
@@ -244,19 +244,19 @@ class RefusalReporter:
         self._validators: dict[ResourceName, DocumentValidator] = {}
         result.causes = causes.found
 
-    def accepted_document(self, written: Written[Place], outcome: Outcome, sources: Sequence[object]) -> None:
-        """A document that was written, or is replaced by a later one of these `sources`."""
-        self.result.accepted(written, outcome)
+    def report_accepted_document(self, written: Written[Place], outcome: Outcome, sources: Sequence[object]) -> None:
+        """Report a document that was written, or is replaced by a later one of these `sources`."""
+        self.result.count_accepted(written, outcome)
         if written.replaced_by is not None or written.has_replaced:
             self.result.replaced.add(written, sources)
 
-    def refused(self, refused: Refused) -> None:
-        """A document for what is wrong with it before it can be understood."""
+    def report_refused(self, refused: Refused) -> None:
+        """Report a document for what is wrong with it before it can be understood."""
         name = refused.resource.resource if refused.resource else None
         self._report(replace(refused, cause=self._causes.of_fault(name, refused.reason, refused.place)))
 
-    def refused_document(self, written: Written[Any], refusal: Refusal, file: str, line: int | None) -> None:
-        """A document that was understood as far as its JSON goes."""
+    def report_refused_document(self, written: Written[Any], refusal: Refusal, file: str, line: int | None) -> None:
+        """Report a refused document that was understood as far as its JSON goes."""
         name = written.candidate.resource.name
         refused = Refused(file, line, name, refusal_reason(written, refusal))
         if isinstance(refusal, UnresolvedReference):
@@ -267,8 +267,8 @@ class RefusalReporter:
             cause = self._causes.of_fault(name.resource, refused.reason, refused.place, aliases)
         self._report(replace(refused, cause=cause))
 
-    def unreadable(self, refused: Refused) -> None:
-        """A file that could not be read to its end."""
+    def report_unreadable(self, refused: Refused) -> None:
+        """Report a file that could not be read to its end."""
         self.result.unreadable.append(refused)
         self._on_refusal(refused)
 

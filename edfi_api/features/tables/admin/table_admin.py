@@ -100,7 +100,7 @@ class TableLoadAdmin(ReadOnlyAdmin):
     def upload(self, request: HttpRequest) -> HttpResponseBase:
         """The first step, with the user's latest tables and the kept templates."""
         form = UploadForm(_clients(request), request.POST or None, request.FILES or None)
-        if request.method == "POST" and form.is_valid() and (load := _stored(request, form)):
+        if request.method == "POST" and form.is_valid() and (load := _store(request, form)):
             return _to("columns", load)
         templates = [(each, _resource_in_words(each.resource)) for each in TableTemplate.objects.all()]
         return self._page(
@@ -120,12 +120,12 @@ class TableLoadAdmin(ReadOnlyAdmin):
         load = get_object_or_404(_own(request), key=key)
         errors: Sequence[str] = ()
         if request.method == "POST" and "sheet" in request.POST and request.POST["sheet"] != load.sheet:
-            return self._other_sheet(request, load)
+            return self._choose_sheet(request, load)
         try:
             opened = OpenedLoad(load)
             template = opened.template()
         except (UnreadableTable, InvalidTemplate) as error:
-            return _back_to_upload(request, error)
+            return _redirect_to_upload(request, error)
         header = opened.table.header
         members = Members(template.of(current_surface()))
         if request.method == "POST":
@@ -166,7 +166,7 @@ class TableLoadAdmin(ReadOnlyAdmin):
             messages.error(request, str(error))
             return _to("columns", load)
         except (UnreadableTable, *_UNUSABLE) as error:
-            return _back_to_upload(request, error)
+            return _redirect_to_upload(request, error)
         return self._page(
             request,
             "documents",
@@ -185,7 +185,7 @@ class TableLoadAdmin(ReadOnlyAdmin):
         try:
             template = template_of(load.mapping or {})
         except InvalidTemplate as error:
-            return _back_to_upload(request, error)
+            return _redirect_to_upload(request, error)
         if request.method != "POST":
             return _exported(template, load.file_name.rpartition(".")[0])
         form = KeepForm(request.POST)
@@ -285,7 +285,7 @@ class TableLoadAdmin(ReadOnlyAdmin):
             kept.delete()
         return HttpResponseRedirect(reverse(_LIST))
 
-    def _other_sheet(self, request: HttpRequest, load: TableLoad) -> HttpResponseBase:
+    def _choose_sheet(self, request: HttpRequest, load: TableLoad) -> HttpResponseBase:
         """Read another sheet of the file, whose columns are suggested anew."""
         try:
             table = open_table(bytes(load.content or b""), request.POST["sheet"])
@@ -321,7 +321,7 @@ def _clients(request: HttpRequest) -> QuerySet[ApiClient]:
     return ApiClient.objects.filter(is_active=True).select_related("application__vendor").order_by("name")
 
 
-def _stored(request: HttpRequest, form: UploadForm) -> TableLoad | None:
+def _store(request: HttpRequest, form: UploadForm) -> TableLoad | None:
     """Store an upload that can be read; None with an error on the form."""
     given = form.cleaned_data
     content = given["file"].read()
@@ -382,7 +382,7 @@ def _to(step: str, load: TableLoad) -> HttpResponse:
     return HttpResponseRedirect(reverse(f"admin:tables_{step}", args=[load.key]))
 
 
-def _back_to_upload(request: HttpRequest, error: Exception) -> HttpResponse:
+def _redirect_to_upload(request: HttpRequest, error: Exception) -> HttpResponse:
     text = "The client may not use the chosen data store." if isinstance(error, DataStoreNotFound) else str(error)
     messages.error(request, text or "The data store cannot be used.")
     return HttpResponseRedirect(reverse(_LIST))

@@ -229,7 +229,7 @@ def _made(request: HttpRequest, form: OnboardingForm) -> tuple[ApiClient, Creden
     try:
         with transaction.atomic():
             attribute_to(admin_user(request))
-            vendor = _vendor(form.cleaned_data)
+            vendor = _create_vendor(form.cleaned_data)
             application = Application(
                 vendor=vendor,
                 name=form.cleaned_data["application"],
@@ -271,7 +271,7 @@ def _made_sandbox(request: HttpRequest, form: OnboardingForm) -> tuple[ApiClient
     return made.sandbox.client, made.credentials
 
 
-def _vendor(given: dict[str, Any]) -> Vendor:
+def _create_vendor(given: dict[str, Any]) -> Vendor:
     if given["vendor"]:
         vendor: Vendor = given["vendor"]
         return vendor

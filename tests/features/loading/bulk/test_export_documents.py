@@ -23,7 +23,7 @@ from edfi_api.core.storage import database_state
 from edfi_api.core.storage.integrity import disagreements
 from edfi_api.core.storage.stored import Outcome
 from edfi_api.features.loading.bulk import Candidate, write_documents
-from edfi_api.features.loading.json_lines.exporting import export_documents, into_folder, into_stream
+from edfi_api.features.loading.json_lines.exporting import export_documents, write_to_folder, write_to_stream
 from tests.features.loading.bulk.both_ways import stored
 from tests.whole.concurrency.concurrently import in_background
 
@@ -132,7 +132,7 @@ def test_an_export_is_one_moment_of_a_database_that_goes_on(written, district, s
             in_background(lambda: list(write_documents(writing))).result(timeout=30)
         write_line(resource, pages)
 
-    with into_stream(stream) as write_line:
+    with write_to_stream(stream) as write_line:
         export_documents(surface.resources, write_while_others_write)
 
     bodies = [line["body"] for line in map(json.loads, stream.getvalue().splitlines())]
@@ -155,7 +155,7 @@ def test_an_export_that_did_not_become_complete_leaves_the_old_one(written, dist
     resources = current_surface().resources
     with (
         pytest.raises(OSError, match=f"No space left on device: '{tmp_path}'"),
-        into_folder(tmp_path, resources) as write,
+        write_to_folder(tmp_path, resources) as write,
     ):
         export_documents(resources, fail_at_schools)
 

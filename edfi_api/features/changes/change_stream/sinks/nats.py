@@ -69,17 +69,17 @@ class Nats:
         self._client: Any = None
         self._loop = asyncio.new_event_loop()
         Thread(target=self._loop.run_forever, daemon=True).start()
-        self._published(())
+        self._publish_with_retries(())
 
     def send(self, changes: Sequence[Event]) -> None:
         for start in range(0, len(changes), _UNACKNOWLEDGED):
-            self._published(changes[start : start + _UNACKNOWLEDGED])
+            self._publish_with_retries(changes[start : start + _UNACKNOWLEDGED])
 
     def close(self) -> None:
         self._run(self._disconnect())
         self._loop.call_soon_threadsafe(self._loop.stop)
 
-    def _published(self, changes: Sequence[Event]) -> None:
+    def _publish_with_retries(self, changes: Sequence[Event]) -> None:
         end = time.monotonic() + self._longest_outage
         back_off = BackOff(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
         while True:

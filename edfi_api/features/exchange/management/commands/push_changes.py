@@ -152,8 +152,8 @@ class Push:
         )
         if is_full:
             with delivery:
-                readable, until_answered = self._readable(), delivery.until_answered
-                delivery.move_to(send_whole(self._sender, self._sent, readable, until_answered, self._using))
+                readable, send = self._readable(), delivery.send_until_answered
+                delivery.move_to(send_whole(self._sender, self._sent, readable, send, self._using))
         if self._options.follows:
             deliver_for_ever([delivery], self._using)
         else:

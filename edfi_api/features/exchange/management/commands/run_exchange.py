@@ -92,7 +92,7 @@ class Workers:
             while not stop.wait(_SECONDS_BETWEEN_LOOKS if self._look() else 1.0):
                 pass
         finally:
-            self._end(self._running)
+            self._stop(self._running)
 
     def _look(self) -> bool:
         """Start and end what is to be; False while the database is away, when nothing changes."""
@@ -105,7 +105,7 @@ class Workers:
         finally:
             connections.close_all()
         self._note_ended()
-        self._end({each: worker for each, worker in self._running.items() if each not in wanted})
+        self._stop({each: worker for each, worker in self._running.items() if each not in wanted})
         for each in wanted - self._running.keys():
             if time.monotonic() >= self._due.get(each.name, 0.0):
                 self._start(each)
@@ -134,7 +134,7 @@ class Workers:
                 pause,
             )
 
-    def _end(self, workers: Mapping[Followed, _Worker]) -> None:
+    def _stop(self, workers: Mapping[Followed, _Worker]) -> None:
         for followed, worker in list(workers.items()):
             worker.process.send_signal(signal.SIGTERM)
             _log.info("connection %s is no longer followed", followed.name)

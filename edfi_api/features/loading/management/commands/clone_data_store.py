@@ -116,7 +116,7 @@ class Command(ReportingCommand):
             fill(using)
             with RefusalLog(self.stderr) as log:
                 result = copy_documents(current_surface(), resources, source, using, log, mapping=mapping)
-                log.summarise(result)
+                log.summarize(result)
             self.stdout.write(counts(result))
         put_online(store)
 

@@ -18,9 +18,9 @@ from edfi_api.features.loading.json_lines.exceptions import ERRORS_OF_JSON_LINES
 from edfi_api.features.loading.json_lines.exporting import (
     WriteResource,
     export_documents,
-    into_folder,
-    into_stream,
     resources_left_out,
+    write_to_folder,
+    write_to_stream,
 )
 from edfi_api.features.loading.json_lines.parquet import into_parquet
 from edfi_api.features.loading.json_lines.sources import resource_called
@@ -93,4 +93,6 @@ def _writer(output: str, format: str, resources: list[Resource]) -> AbstractCont
         raise CommandError("Parquet goes into a folder: --output FOLDER")
     if format == "parquet":
         return into_parquet(Path(output), resources)
-    return into_stream(sys.stdout.buffer) if output == _STANDARD_OUTPUT else into_folder(Path(output), resources)
+    return (
+        write_to_stream(sys.stdout.buffer) if output == _STANDARD_OUTPUT else write_to_folder(Path(output), resources)
+    )

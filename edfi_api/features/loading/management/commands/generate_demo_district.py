@@ -17,7 +17,7 @@ from edfi_api.core.documents import json_text
 from edfi_api.core.served import current_surface
 from edfi_api.features.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS, District, generate
 from edfi_api.features.loading.json_lines.exceptions import ERRORS_OF_JSON_LINES
-from edfi_api.features.loading.json_lines.exporting import WriteResource, into_folder, into_stream
+from edfi_api.features.loading.json_lines.exporting import WriteResource, write_to_folder, write_to_stream
 from edfi_api.model.examples import Bodies
 from edfi_api.model.surface.bundled_descriptors import bundled_values
 from edfi_api.model.surface.resource import Surface
@@ -74,8 +74,8 @@ class Command(ReportingCommand):
 
 def _writer(output: str, surface: Surface) -> AbstractContextManager[WriteResource]:
     if output == _STANDARD_OUTPUT:
-        return into_stream(sys.stdout.buffer)
-    return into_folder(Path(output), surface.resources)
+        return write_to_stream(sys.stdout.buffer)
+    return write_to_folder(Path(output), surface.resources)
 
 
 def _write(district: District, surface: Surface, write: WriteResource) -> None:

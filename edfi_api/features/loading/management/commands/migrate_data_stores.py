@@ -51,7 +51,7 @@ class Command(BaseCommand):
     ) -> None:
         stores = _chosen(data_store)
         failed = []
-        for store, outcome, is_failure in _planned(stores) if plan else _migrated(stores, parallel):
+        for store, outcome, is_failure in _planned(stores) if plan else _migrate_all(stores, parallel):
             self.stdout.write(f"{described(store)}: {outcome}")
             if is_failure:
                 failed.append(described(store))
@@ -82,7 +82,7 @@ def _planned(stores: Iterable[Store]) -> Iterator[Outcome]:
             yield store, _failure(error), True
 
 
-def _migrated(stores: Iterable[Store], parallel: int) -> Iterator[Outcome]:
+def _migrate_all(stores: Iterable[Store], parallel: int) -> Iterator[Outcome]:
     """Yield the outcomes in order, of as many migrations at a time; no more are started than are consumed."""
     waiting = iter(stores)
     with process_pool(parallel) as pool:

@@ -23,7 +23,7 @@ from edfi_api.features.ods_import import comparing, passes
 from edfi_api.features.ods_import.administration import (
     administration,
     has_earlier_claims,
-    provision_beside,
+    provision_on_server,
     security_claims,
 )
 from edfi_api.features.ods_import.comparing import compare
@@ -133,9 +133,9 @@ class Command(DataStoreCommand):
     def handle(self, *args: Any, what: str, database: str, **options: Any) -> None:
         actions: dict[str, Callable[..., None]] = {
             "check": self._check,
-            "clients": self._clients,
+            "clients": self._import_clients,
             "compare": self._compare,
-            "documents": self._documents,
+            "documents": self._import_documents,
         }
         actions[what](database, **options)
 
@@ -159,7 +159,7 @@ class Command(DataStoreCommand):
         seconds, megabytes = comparing.seconds_needed(documents), comparing.bytes_needed(documents) // 2**20
         self.stdout.write(f"{documents:>12,} documents: about {seconds:,} s and {megabytes:,} MB")
         if options["admin"] or options["admin_env"]:
-            moved = self._moved(options, is_dry_run=True)
+            moved = self._move_clients(options, is_dry_run=True)
             found += [f"lost: {line}" for line in moved.lost] + [f"left out: {line}" for line in moved.left_out]
         for line in found:
             self.stdout.write(printable(line))
@@ -180,7 +180,7 @@ class Command(DataStoreCommand):
         if not all(found.is_same for found in compared):
             raise CommandError("the two sides differ")
 
-    def _documents(self, using: str, **options: Any) -> None:
+    def _import_documents(self, using: str, **options: Any) -> None:
         started = time.monotonic()
         chosen = PassOptions(
             since_last=options["since_last"],
@@ -195,7 +195,7 @@ class Command(DataStoreCommand):
             RefusalLog(self.stderr, options["report"]) as log,
         ):
             result = import_documents(source, ServedModel.current(using), using, chosen, log)
-            log.summarise(result.load, is_dry_run=chosen.is_dry_run)
+            log.summarize(result.load, is_dry_run=chosen.is_dry_run)
         self.stdout.write("\n".join(table(result.load, COLUMNS_OF_PASS)))
         self.stdout.write("\n".join(_summary(result)))
         seconds = time.monotonic() - started
@@ -206,9 +206,9 @@ class Command(DataStoreCommand):
             self.stdout.write("dry run: nothing was written")
         raise_failure(result.load, 0, options["max_refused"])
 
-    def _clients(self, using: str, **options: Any) -> None:
+    def _import_clients(self, using: str, **options: Any) -> None:
         is_dry_run = options["dry_run"]
-        moved = self._moved(options, is_dry_run=is_dry_run)
+        moved = self._move_clients(options, is_dry_run=is_dry_run)
         self.stdout.write("\n".join(map(printable, moved.changes)))
         for line in moved.notes:
             self.stdout.write(printable(f"note: {line}"))
@@ -232,14 +232,14 @@ class Command(DataStoreCommand):
 
     def _provision(self, store: DataStore, variable: str) -> None:
         try:
-            provision_beside(store, environment(variable) if variable else None)
+            provision_on_server(store, environment(variable) if variable else None)
         except (ValidationError, NoStoreKey, ConnectionUnusable) as error:
             raise CommandError(f"{printable(store.name)}: {text_of(error, ERRORS_OF_STORES)}") from error
         except DatabaseError as error:
             raise CommandError(f"{printable(store.name)} is not provisioned yet: {reason(error)}") from error
         self.stdout.write(printable(f"data store {store.pk} {store.name}: {store.state}"))
 
-    def _moved(self, options: dict[str, Any], *, is_dry_run: bool) -> Moved:
+    def _move_clients(self, options: dict[str, Any], *, is_dry_run: bool) -> Moved:
         tenant = needed_tenant(options)
         with opened(address(options, "admin")) as admin, opened(address(options, "security")) as security:
             found = security_claims(security)

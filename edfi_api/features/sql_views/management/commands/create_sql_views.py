@@ -107,12 +107,12 @@ class Command(DataStoreCommand):
             self.stdout.write(
                 f"The address of the reader, with its password, is shown this once:\n{new_reader.address(database)}"
             )
-        self._bring_in_line(wanted, database, is_dry_run=is_dry_run)
+        self._synchronize_indexes(wanted, database, is_dry_run=is_dry_run)
         if not is_dry_run and any(copy.change_version is None for copy in copies.recorded(database)):
             self.stdout.write(str(refresh(database)))
         self._warn_of_large_numbers(database)
 
-    def _bring_in_line(self, wanted: list[ColumnIndex], database: str, *, is_dry_run: bool) -> None:
+    def _synchronize_indexes(self, wanted: list[ColumnIndex], database: str, *, is_dry_run: bool) -> None:
         """Build and drop indexes, each statement in a transaction of its own."""
         for statement in indexes.of_people(database, are_viewed=True):
             self.stdout.write(f"{statement};")

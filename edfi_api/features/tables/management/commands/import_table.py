@@ -99,7 +99,7 @@ class Command(DataStoreCommand):
             words = DescriptorWords(leased.using)
             mapping = TableMapping(read.template, Members(resource), table.header, words)
             loader = Loader(resource, mapping, found.pk, leased.using, store, is_dry_run=options["dry_run"])
-            results = self._shown(loader, mapping, table, counts)
+            results = self._show(loader, mapping, table, counts)
             if options["report"]:
                 _write_report(options["report"], results)
             else:
@@ -124,14 +124,14 @@ class Command(DataStoreCommand):
             found = templates_named(named)
         except OSError as error:
             raise CommandError(f"{printable(named)}: {error.strerror or error}") from error
-        fitting = [each for each in found if wanted is None or each.template.of(current_surface()) is wanted]
-        if len(fitting) != 1:
+        matching = [each for each in found if wanted is None or each.template.of(current_surface()) is wanted]
+        if len(matching) != 1:
             listed = ", ".join(each.template.resource for each in found)
             raise CommandError(f"The file has templates of {printable(listed)}: say which by --resource.")
-        return fitting[0]
+        return matching[0]
 
-    def _shown(self, loader: Loader, mapping: TableMapping, table: Table, counts: Counter[str]) -> Iterator[RowResult]:
-        """The results, which are counted; the first refused rows are listed."""
+    def _show(self, loader: Loader, mapping: TableMapping, table: Table, counts: Counter[str]) -> Iterator[RowResult]:
+        """Count the results as they are taken, and list the first refused rows."""
         with tqdm(unit=" rows", disable=None) as progress:
             for results in loader.results(mapping.documents(table.rows())):
                 for each in results:

@@ -18,8 +18,8 @@ from edfi_api.features.changes.change_stream.delivery import (
     ToHandler,
     deliver_for_ever,
     deliver_once,
-    for_ever,
-    one_round,
+    run_for_ever,
+    run_once,
 )
 from edfi_api.features.changes.change_stream.exceptions import ChangeStreamError, UnknownHandler
 from edfi_api.features.changes.change_stream.handlers import Handler, handlers_in
@@ -47,8 +47,8 @@ class Command(DataStoreCommand):
 
         with suppress(KeyboardInterrupt):
             if not options["once"]:
-                for_ever(choose, deliver, self.stderr.write)
-            elif failed := one_round(choose(), deliver, self.stderr.write):
+                run_for_ever(choose, deliver, self.stderr.write)
+            elif failed := run_once(choose(), deliver, self.stderr.write):
                 raise CommandError(f"failed for {len(failed)} data stores: {'; '.join(failed)}")
 
     def handle(self, *, once: bool, handler: list[str] | None, database: str, **options: Any) -> None:

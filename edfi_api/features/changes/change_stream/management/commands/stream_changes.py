@@ -16,7 +16,13 @@ from edfi_api.common.commands import integer, name
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.routing import Store
-from edfi_api.features.changes.change_stream.delivery import ToSink, deliver_for_ever, deliver_once, for_ever, one_round
+from edfi_api.features.changes.change_stream.delivery import (
+    ToSink,
+    deliver_for_ever,
+    deliver_once,
+    run_for_ever,
+    run_once,
+)
 from edfi_api.features.changes.change_stream.exceptions import ChangeStreamError
 from edfi_api.features.changes.change_stream.log import log_of, logs
 from edfi_api.features.changes.change_stream.sinks.sink import configured_sink
@@ -66,8 +72,8 @@ class Command(DataStoreCommand):
                 return deliver_once([ToSink(consumer, source, to, resources, using=using)], using)
 
             if options["follow"]:
-                for_ever(choose, stream, self.stderr.write)
-            elif failed := one_round(choose(), stream, self.stderr.write):
+                run_for_ever(choose, stream, self.stderr.write)
+            elif failed := run_once(choose(), stream, self.stderr.write):
                 raise CommandError(f"failed for {len(failed)} data stores: {'; '.join(failed)}")
 
     def handle(
