@@ -25,8 +25,8 @@ _SECONDS = 20
 
 
 def is_optimized() -> bool:
-    """Whether this interpreter was built with profile-guided optimization: it was configured so, or is the one of a
-    Linux distribution (marked as PEP 668 says), which all use it and do not all tell."""
+    """Return whether this interpreter was built with profile-guided optimization: it was configured so, or is the one
+    of a Linux distribution (marked as PEP 668 says), which all use it and do not all tell."""
     marker = os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")  # noqa: PTH118
     return "--enable-optimizations" in str(sysconfig.get_config_var("CONFIG_ARGS")) or os.path.exists(marker)  # noqa: PTH110
 
@@ -57,7 +57,7 @@ def _interpreters() -> Iterator[tuple[str, bool]]:
 
 
 def _answer(path: str) -> str | None:
-    """What `--check` prints; None if it does not run, such as the placeholder of a version manager."""
+    """Return what `--check` prints; None if it does not run, such as the placeholder of a version manager."""
     try:
         command = [path, os.path.abspath(__file__), "--check"]  # noqa: PTH100
         output = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=True, text=True).stdout  # noqa: S603
@@ -67,8 +67,8 @@ def _answer(path: str) -> str | None:
 
 
 def _check() -> str:
-    """Whether this interpreter is optimized; nothing if it is of another version or cannot make virtual environments,
-    for which Debian has a package of its own."""
+    """Return whether this interpreter is optimized; nothing if it is of another version or cannot make virtual
+    environments, for which Debian has a package of its own."""
     is_measured = f"{sys.version_info[0]}.{sys.version_info[1]}" in _VERSIONS
     return str(is_optimized()) if is_measured and importlib.util.find_spec("ensurepip") else ""
 

@@ -119,7 +119,7 @@ def _shown(default: Any) -> str:
 
 
 def _ods_page() -> str:
-    """What differs from the ODS/API, by area: what the setting follows, then what it does not."""
+    """Return what differs from the ODS/API, by area: what the setting follows, then what it does not."""
     sections = [f"## {area}\n\n{tables}" for area in OdsArea if (tables := _ods_tables(area))]
     return "\n\n".join([_ODS_INTRODUCTION, *sections]) + "\n"
 
@@ -170,7 +170,7 @@ def _section(name: str, command: BaseCommand) -> str:
 
 
 def _choices(parser: ArgumentParser) -> dict[str, ArgumentParser]:
-    """What a command can be told to do, each with arguments of its own."""
+    """Return what a command can be told to do, each with arguments of its own."""
     found = (action.choices for action in parser._actions if isinstance(action, _SubParsersAction))
     return {name: chosen for choices in found for name, chosen in choices.items()}
 
@@ -196,7 +196,7 @@ def _invocation(action: Action) -> str:
 
 
 def _values(action: Action) -> Iterator[str]:
-    """What follows the option, or stands alone for an argument by position."""
+    """Yield what follows the option, or stands alone for an argument by position."""
     if action.nargs == 0:
         return
     if isinstance(action.metavar, tuple):

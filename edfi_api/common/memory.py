@@ -57,7 +57,7 @@ class MemoryBudget:
         self._was_reserved = False
 
     def was_reserved(self) -> bool:
-        """Whether anything was reserved since the last call."""
+        """Return whether anything was reserved since the last call."""
         was_reserved, self._was_reserved = self._was_reserved, False
         return was_reserved
 

@@ -108,7 +108,7 @@ def _folders(sources: Sequence[Path]) -> list[Path]:
 
 
 def is_api_schema(path: Path) -> bool:
-    """Whether a source is an ApiSchema file rather than the folder of a MetaEd project."""
+    """Return whether a source is an ApiSchema file rather than the folder of a MetaEd project."""
     return path.suffix.lower() == ".json"
 
 

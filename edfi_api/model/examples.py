@@ -171,14 +171,14 @@ class Bodies:
         return self._nodes[resource.name].complete(sparse, scope)
 
     def key(self, resource: Resource, body: Body) -> Scope:
-        """What the scope of a document adds for those that refer to it."""
+        """Return what the scope of a document adds for those that refer to it."""
         if resource.name not in self._keys:
             origins = self.origins.of_identity(resource)
             self._keys[resource.name] = [(origin, path.steps) for origin, path in origins]
         return {origin: _value_at(body, steps) for origin, steps in self._keys[resource.name]}
 
     def has_values(self, descriptor: ResourceName) -> bool:
-        """Whether values of this descriptor are bundled with the standard."""
+        """Return whether values of this descriptor are bundled with the standard."""
         return descriptor.resource in self._by_descriptor
 
     def descriptor_value(self, descriptor: ResourceName, code_value: str | None = None) -> DescriptorValue:

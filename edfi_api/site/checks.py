@@ -94,7 +94,7 @@ def _pooling(using: str) -> list[CheckMessage]:
 
 
 def _is_pooled_by_transaction(connection: BaseDatabaseWrapper) -> bool:
-    """Whether two open connections are served by the same backend process."""
+    """Return whether two open connections are served by the same backend process."""
     process = _process(connection)
     if process == connection.connection.info.backend_pid:
         return False  # The backend of the startup message executes the statements: there is no pooler.

@@ -52,8 +52,8 @@ class ContextMiddleware:
             set_script_prefix(before)
 
     def _refusal(self, segments: Sequence[str], path: str) -> Exception | None:
-        """What is wrong with the tenant of the address. Whether a well-formed one exists is only said of metadata,
-        which are public."""
+        """Return what is wrong with the tenant of the address. Whether a well-formed one exists is only said of
+        metadata, which are public."""
         word = path.removeprefix("/").partition("/")[0].casefold()
         is_metadata = word == addresses.METADATA or not word
         is_token_info = path.strip("/").casefold() == addresses.INTROSPECTION

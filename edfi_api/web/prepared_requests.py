@@ -50,7 +50,7 @@ class PreparedRequest(Protocol):
     own_headers: tuple[str, ...]
 
     def is_current(self) -> bool:
-        """Whether the client is still remembered, with the same rights. Never reads the database."""
+        """Return whether the client is still remembered, with the same rights. Never reads the database."""
 
     def carry_out(self, document_id: str | None, as_django: Callable[[], HttpRequest]) -> PreparedAnswer | CarriedOut:
         """Do what is requested, once, whatever comes of it. Raises nothing.

@@ -104,7 +104,7 @@ def credentials_text(credentials: DemoCredentials) -> str:
 def welcome(
     address: str, credentials: DemoCredentials, home: Path | None = None, reader_port: LoginPort | None = None
 ) -> str:
-    """What to do now; `home` is that of the embedded database, if that is used, and `reader_port` its port for
+    """Return what to do now; `home` is that of the embedded database, if that is used, and `reader_port` its port for
     analysts."""
     client = credentials.client
     request = _management_request if client.is_for_management else _data_request
@@ -156,7 +156,7 @@ def _what_to_see(address: str) -> str:
 
 
 def _for_commands() -> str:
-    """What precedes a command in another terminal, unless it is nothing."""
+    """Return what precedes a command in another terminal, unless it is nothing."""
     return f"\nCommands find this database with this in front of them: {_variables()}\n" if _variables() else ""
 
 
@@ -377,7 +377,7 @@ def serve(home: Path, demo_students: str | None = None, demo_today: str = "") ->
 
 
 def _docs_client(home: Path, client: DemoClient) -> dict[str, str]:
-    """What lets `/docs` fill in the client of a demonstration, which only this machine reaches."""
+    """Return what lets `/docs` fill in the client of a demonstration, which only this machine reaches."""
     setting = SETTINGS["DOCS_CLIENT"].variable
     offered = "" if client.address else keep_client(home, client.key, client.secret)
     return {setting: offered} if offered and not os.environ.get(setting) else {}

@@ -42,7 +42,7 @@ def port_for_reader(web_port: int) -> LoginPort:
 
 
 def reader_address(home: Path, port: LoginPort) -> str:
-    """What any client of PostgreSQL connects with. The role has to exist; its password becomes that of the home.
+    """Return what any client of PostgreSQL connects with. The role has to exist; its password becomes that of the home.
 
     PostgreSQL is sent the hash of the password alone.
     """

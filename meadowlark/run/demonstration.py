@@ -216,7 +216,7 @@ def _make_district(district: NewDistrict, place: _Place) -> list[DemoVendor]:
 
 
 def has_reader() -> bool:
-    """Whether there is the role that reads the SQL views of the demonstration."""
+    """Return whether there is the role that reads the SQL views of the demonstration."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM pg_roles WHERE rolname = %s", [READER])
         return cursor.fetchone() is not None
@@ -243,7 +243,7 @@ def _vendors(year: SchoolYear, place: _Place) -> Iterator[DemoVendor]:
 
 
 def _requests(bodies: Bodies, year: SchoolYear) -> dict[str, list[tuple[str, Body]]]:
-    """What each vendor posts, completed by the model of the served standard, in this order."""
+    """Return what each vendor posts, completed by the model of the served standard, in this order."""
     drafts = _Drafts(bodies)
     entry = {"entryDate": year.labor_day.isoformat(), "entryGradeLevelDescriptor": "Ninth grade"}
     late = drafts.of("StudentSchoolAssociation", studentReference=_FORGOTTEN, schoolReference=_HIGH_SCHOOL, **entry)

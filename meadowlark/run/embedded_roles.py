@@ -85,7 +85,7 @@ class _Server:
             self._psql("--command", "ALTER DATABASE template0 ALLOW_CONNECTIONS false")
 
     def _psql(self, *arguments: str, user: str = SUPERUSER, database: str = "postgres") -> str:
-        """What psql prints. Raises EmbeddedPostgresError."""
+        """Return what psql prints. Raises EmbeddedPostgresError."""
         where = [f"--host={self._socket_folder}", f"--username={user}", f"--dbname={database}"]
         how = ["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"]
         command = [str(binaries() / "psql"), *where, *how, *arguments]

@@ -274,7 +274,7 @@ def _check(connection: BaseDatabaseWrapper) -> None:
 
 
 def _was_lost(connection: BaseDatabaseWrapper, session: Connection | None) -> bool:
-    """Whether the session that the connection had when it was taken has ended."""
+    """Return whether the session that the connection had when it was taken has ended."""
     return session is not None and (connection.connection is not session or session.closed)
 
 

@@ -87,7 +87,7 @@ class Engine:
         self._signal.set()
 
     def has_stopped(self) -> bool:
-        """Whether the last connection has been closed after `stop`."""
+        """Return whether the last connection has been closed after `stop`."""
         return self._stopped.is_set()
 
 

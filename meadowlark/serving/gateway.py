@@ -280,5 +280,5 @@ def _release_nothing() -> None:
 
 
 def _write(_: bytes) -> object:
-    """What WSGI has for applications that do not return their answer; Django always does."""
+    """Stand in for WSGI's way to write answers, for applications that do not return them; Django always does."""
     raise NotImplementedError

@@ -117,7 +117,7 @@ def _ignore_new(listener: Socket) -> None:
 
 
 def _is_awaited(listener: Socket) -> bool:
-    """Whether connections wait in its queue; unknown, and False, beyond Linux."""
+    """Return whether connections wait in its queue; unknown, and False, beyond Linux."""
     if not hasattr(socket, "TCP_INFO"):
         return False
     info = listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _QUEUED.size)

@@ -48,7 +48,7 @@ _UNKNOWN_EXPECTATION = _refusal(417, "Expectation Failed", "The only expectation
 
 
 def of_head(variables: WSGIEnvironment) -> Problem | None:
-    """Why a request cannot be read, if it cannot; `variables` are those of WSGI."""
+    """Return why a request cannot be read, if it cannot; `variables` are those of WSGI."""
     if "HTTP_HOST" not in variables and variables["SERVER_PROTOCOL"] == "HTTP/1.1":
         return _NO_HOST
     if variables.get("HTTP_TRANSFER_ENCODING", "chunked").lower() != "chunked":

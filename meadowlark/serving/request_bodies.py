@@ -83,7 +83,7 @@ class RequestBodies:
             body.expire(now)
 
     def reserve(self, size: int) -> bool:
-        """Whether so many more bytes may be held."""
+        """Return whether so many more bytes may be held."""
         with self._lock:
             if self._held + size > _MOST_HELD:
                 return False
@@ -195,7 +195,7 @@ class _ChunkedBody(RequestBody):
         return None if self._reserve(self._in_memory()) else Unread.NO_ROOM
 
     def _in_memory(self) -> int:
-        """How much of what is kept is in memory, in bytes."""
+        """Return how much of what is kept is in memory, in bytes."""
         return self._kept.tell()
 
     def _whole(self) -> Body:

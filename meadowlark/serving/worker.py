@@ -76,7 +76,8 @@ def close_longest_silent(ports: Set[int], most: int, busy: Set[str]) -> int:
 
 
 def have_been_silent(ports: Set[int], seconds: float) -> bool:
-    """Whether all connections to these local ports have been open for so long and silent, as far as it can be seen."""
+    """Return whether all connections to these local ports have been open for so long and silent, as far as it can be
+    seen."""
     files = _open_files()
     return bool(files) and all(silence >= 1000 * seconds for silence, _, _ in _connections(files, ports))
 

@@ -10,7 +10,7 @@ _NOT_PRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def is_printable(text: str) -> bool:
-    """Whether the text has nothing to escape."""
+    """Return whether the text has nothing to escape."""
     return _NOT_PRINTABLE.search(text) is None
 
 

@@ -34,7 +34,7 @@ def address_in(variables: Mapping[str, Any]) -> str:
 
 
 def is_from_this_host(request: HttpRequest) -> bool:
-    """Whether the request comes from the host of the server, and no proxy has handed it over."""
+    """Return whether the request comes from the host of the server, and no proxy has handed it over."""
     address = _parsed(request.META.get("REMOTE_ADDR", ""))
     is_forwarded = any(request.META.get(header) for header in _OF_PROXIES)
     return address is not None and address.is_loopback and not is_forwarded

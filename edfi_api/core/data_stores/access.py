@@ -242,7 +242,7 @@ class Load:
 
 
 def is_failure(error: BaseException) -> bool:
-    """Whether the error is an outage, and not the limit of a single statement."""
+    """Return whether the error is an outage, and not the limit of a single statement."""
     is_limit = isinstance(error, OperationalError) and isinstance(
         error.__cause__, errors.QueryCanceled | errors.LockNotAvailable
     )

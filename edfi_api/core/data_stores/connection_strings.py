@@ -125,7 +125,7 @@ def servers(hosts: str, ports: str) -> set[tuple[str, str]]:
 
 
 def is_masked(text: str) -> bool:
-    """Whether asterisks stand in the place of the password, or of something in a text that cannot be read."""
+    """Return whether asterisks stand in the place of the password, or of something in a text that cannot be read."""
     try:
         password = _read(text.strip()).password
     except ConnectionUnusable:
@@ -215,7 +215,7 @@ def _unquoted(value: str) -> str:
 
 
 def is_allowed(host: str, allowed: Collection[str]) -> bool:
-    """Whether the host is among the names and networks."""
+    """Return whether the host is among the names and networks."""
     if _ANY_HOST in allowed:
         return True
     try:

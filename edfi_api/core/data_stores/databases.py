@@ -103,14 +103,14 @@ def data_store_of(alias: str) -> str:
 
 
 def is_connected(alias: str) -> bool:
-    """Whether this thread has an open connection to it. Creates none, as `connections[alias]` would."""
+    """Return whether this thread has an open connection to it. Creates none, as `connections[alias]` would."""
     wrapper = getattr(connections._connections, alias, None)  # type: ignore[attr-defined]
     return wrapper is not None and wrapper.connection is not None and not wrapper.connection.closed
 
 
 def has_met_an_error(alias: str) -> bool:
-    """Whether this thread's connection to it has been refused, or had another error than one of data or integrity,
-    since the request began to use it."""
+    """Return whether this thread's connection to it has been refused, or had another error than one of data or
+    integrity, since the request began to use it."""
     wrapper = getattr(connections._connections, alias, None)  # type: ignore[attr-defined]
     return wrapper is not None and wrapper.errors_occurred
 

@@ -78,7 +78,7 @@ def needed_migrations() -> frozenset[Migration]:
 
 
 def is_of_development(using: str) -> bool:
-    """Whether a version before 1.0.0 has made the tables."""
+    """Return whether a version before 1.0.0 has made the tables."""
     return _FIRST_OF_DEVELOPMENT in MigrationRecorder(connections[using]).applied_migrations()
 
 

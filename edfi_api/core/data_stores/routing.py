@@ -157,8 +157,8 @@ class AddressForm:
 
 
 def has_encoded_separator(path: str, number: int) -> bool:
-    """Whether one of the first segments of a path that is not decoded yet contains a slash, which decoding would take
-    for the end of the segment: a proxy that decides by segments would not see the same ones."""
+    """Return whether one of the first segments of a path that is not decoded yet contains a slash, which decoding would
+    take for the end of the segment: a proxy that decides by segments would not see the same ones."""
     return any("%2f" in segment.lower() for segment in path.removeprefix("/").split("/", number)[:number])
 
 

@@ -54,7 +54,7 @@ def status_of(database: Database) -> StoreStatus:
 
 
 def is_refused(database: Database) -> bool:
-    """Whether this process refuses requests for the database without connecting, because it did not answer."""
+    """Return whether this process refuses requests for the database without connecting, because it did not answer."""
     kept = known_database_state(database.alias)
     breaker = kept.kept(Breaker) if kept else None
     return breaker is not None and breaker.is_open
@@ -81,7 +81,7 @@ def report(using: str, verbosity: int, stdout: Any = None, **_: Any) -> None:
 
 
 def _pending(store: Store) -> int | None:
-    """How many migrations its database lacks; None if it does not answer."""
+    """Return how many migrations its database lacks; None if it does not answer."""
     try:
         using = alias_of(store.primary)
         try:

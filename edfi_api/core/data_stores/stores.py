@@ -152,7 +152,7 @@ def check_segment(value: str) -> str:
 
 
 def is_reserved(segment: str) -> bool:
-    """Whether addresses of the server begin with the segment, or may with other settings or a later version."""
+    """Return whether addresses of the server begin with the segment, or may with other settings or a later version."""
     folded = segment.casefold()
     of_routes = first_segments(settings.ROOT_URLCONF)
     return folded in FIXED | OUTSIDE | OPTIONAL | of_routes or _VERSION_SEGMENT.fullmatch(segment) is not None
@@ -290,7 +290,7 @@ def create_tenant(name: str, *, by: str = COMMAND) -> Tenant:
 
 
 def check_tenant_segment(segment: str) -> Exception | None:
-    """What keeps a segment of an address from being the name of a tenant: TenantTooLong or TenantMalformed."""
+    """Return what keeps a segment of an address from being the name of a tenant: TenantTooLong or TenantMalformed."""
     if len(segment) > LONGEST_NAME:
         return TenantTooLong()
     return None if re.search(TENANT_NAME, segment) else TenantMalformed()

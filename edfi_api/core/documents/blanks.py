@@ -23,7 +23,7 @@ _EACH_AROUND_VALUES = frozenset(_AROUND_VALUES)
 
 
 def shows_nothing(text: str) -> bool:
-    """Whether no character of a text can be seen."""
+    """Return whether no character of a text can be seen."""
     return _VISIBLE.search(text) is None
 
 
@@ -39,7 +39,7 @@ _UNSEEN = ("Cf", "Cc")
 
 
 def is_regular(text: str) -> bool:
-    """Whether nothing in a text is easily taken for something else but the case of its letters."""
+    """Return whether nothing in a text is easily taken for something else but the case of its letters."""
     if text.isascii() and text.isprintable():
         return text == " ".join(text.split())
     is_seen = not any(unicodedata.category(each) in _UNSEEN for each in text)

@@ -67,7 +67,7 @@ def trim_descriptor(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_empty(items: list[Any]) -> bool:
-    """Whether an array at the root counts as absent: `[]`, `[{}]`."""
+    """Return whether an array at the root counts as absent: `[]`, `[{}]`."""
     return not any(item != {} for item in items)
 
 
@@ -171,8 +171,8 @@ def coerce_number(value: Any, leniency: Leniency | None = None) -> Any:
 
 
 def _is_whole(number: Decimal) -> bool:
-    """Whether the number has no fraction. This is not computed with `%`, which raises for a Decimal with more digits
-    than its context has.
+    """Return whether the number has no fraction. This is not computed with `%`, which raises for a Decimal with more
+    digits than its context has.
     """
     return number == number.to_integral_value()
 
@@ -216,8 +216,8 @@ def _trimmed(text: str, leniency: Leniency | None) -> str:
 
 
 def reason_of(value: str, schema: dict[str, Any], name: str) -> Reason | None:
-    """Why strict handling refuses a text that is the value of a member with this schema and name; None if it does
-    not."""
+    """Return why strict handling refuses a text that is the value of a member with this schema and name; None if it
+    does not."""
     match schema.get("type"):
         case "string":
             return _reason_of_text(value, schema.get("format", ""), name)

@@ -111,17 +111,17 @@ def advice(text: str, format_: str) -> str:
 
 
 def is_date(text: str) -> bool:
-    """Whether this is a valid date in its stored form, `2026-01-05`."""
+    """Return whether this is a valid date in its stored form, `2026-01-05`."""
     return bool(_ISO_DATE.fullmatch(text)) and _parse_iso(text) is not None
 
 
 def is_date_time(text: str) -> bool:
-    """Whether this is a valid date-time in its stored form, `2026-01-05T08:15:00Z`."""
+    """Return whether this is a valid date-time in its stored form, `2026-01-05T08:15:00Z`."""
     return bool(_STORED_DATE_TIME.fullmatch(text)) and _parse_iso(text) is not None
 
 
 def is_time(text: str) -> bool:
-    """Whether this is a time of day in its stored form, `08:15:00`."""
+    """Return whether this is a time of day in its stored form, `08:15:00`."""
     return bool(_STORED_TIME.fullmatch(text))
 
 

@@ -284,7 +284,7 @@ def sent_id(document: Mapping[str, Any]) -> Any:
 
 
 def is_id_of(document_uuid: UUID, sent: Any) -> bool:
-    """Whether the `id` of a body is this one, with hyphens or as 32 digits."""
+    """Return whether the `id` of a body is this one, with hyphens or as 32 digits."""
     return isinstance(sent, str) and sent.lower() in (str(document_uuid), document_uuid.hex)
 
 
@@ -297,7 +297,7 @@ class DocumentValidators:
         self._compiled: dict[ResourceName, DocumentValidator] = {}
 
     def __contains__(self, name: ResourceName) -> bool:
-        """Whether the surface has this resource; the database may have documents of other resources."""
+        """Return whether the surface has this resource; the database may have documents of other resources."""
         return name in self.surface.by_name
 
     def __getitem__(self, name: ResourceName) -> DocumentValidator:

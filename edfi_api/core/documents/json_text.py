@@ -158,7 +158,7 @@ def bounded_decimal(text: str) -> Decimal:
 
 
 def _has_lost_properties(text: bytes, value: dict[str, Any]) -> bool:
-    """Whether the value has fewer quotes than the text: each dropped property drops its own.
+    """Return whether the value has fewer quotes than the text: each dropped property drops its own.
 
     Counting costs a hundredth of a parser with hooks.
     """

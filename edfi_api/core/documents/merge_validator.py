@@ -301,5 +301,5 @@ class _VisibleValidator(DocumentValidator):
 
 
 def _rule(violation: Violation) -> tuple[tuple[str, ...], str]:
-    """What is broken, wherever in arrays."""
+    """Return what is broken, wherever in arrays."""
     return without_indexes(violation.path), violation.message

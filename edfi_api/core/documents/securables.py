@@ -142,7 +142,7 @@ def _is_one_value(element: SecurableElement, group: tuple[SecurableElement, ...]
 
 
 def is_person(resource: Resource) -> bool:
-    """Whether the identity of the resource is a person's unique id, and not a reference to a person."""
+    """Return whether the identity of the resource is a person's unique id, and not a reference to a person."""
     elements = resource.securable_elements
     people = (*elements.student, *elements.contact, *elements.staff)
     return resource.identity in [(path,) for path in people if len(path.steps) == 1]

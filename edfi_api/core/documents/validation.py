@@ -200,7 +200,7 @@ def _require(schema: Schema, around: Iterable[str], steps: Iterable[str]) -> Non
 
 
 def _is_text(schema: Schema, name: str) -> bool:
-    """Whether values are text of any content: no dates, and no URIs of descriptors."""
+    """Return whether values are text of any content: no dates, and no URIs of descriptors."""
     return schema.get("type") == "string" and "format" not in schema and not is_descriptor_name(name)
 
 
@@ -338,7 +338,7 @@ def _in_path_order(rule: EqualityConstraint) -> tuple[JsonPath, JsonPath]:
 
 
 def _are_single(ends: tuple[JsonPath, JsonPath]) -> bool:
-    """Whether each path has at most one value."""
+    """Return whether each path has at most one value."""
     return all(ALL_ITEMS not in path.steps for path in ends)
 
 

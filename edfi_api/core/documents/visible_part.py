@@ -78,8 +78,8 @@ def without_indexes(path: str) -> tuple[str, ...]:
 
 
 def is_visible_path(steps: Sequence[str], view: ObjectView, *, in_every_item: bool = False) -> bool:
-    """Whether the member at these steps, without indexes, is visible; in a filtered collection some items may be hidden
-    anyway, which `in_every_item` excludes."""
+    """Return whether the member at these steps, without indexes, is visible; in a filtered collection some items may be
+    hidden anyway, which `in_every_item` excludes."""
     if not steps:
         return True
     name, *rest = steps
@@ -96,7 +96,7 @@ def is_visible_path(steps: Sequence[str], view: ObjectView, *, in_every_item: bo
 
 
 def is_always_visible(path: JsonPath, view: ObjectView) -> bool:
-    """Whether every value at the path is visible."""
+    """Return whether every value at the path is visible."""
     return is_visible_path([step for step in path.steps if step != ALL_ITEMS], view, in_every_item=True)
 
 
@@ -167,7 +167,8 @@ def _extensions(schema: Schema, view: ObjectView) -> Schema:
 
 
 def _is_never_empty(narrowed: Schema) -> bool:
-    """Whether something is left of every object, or of every item of a collection that has items in every body."""
+    """Return whether something is left of every object, or of every item of a collection that has items in every
+    body."""
     if narrowed["type"] == "array":
         return narrowed.get("minItems", 0) > 0 and _is_never_empty(narrowed["items"])
     return bool(narrowed.get("required"))
@@ -237,7 +238,7 @@ def _compiled_extensions(view: ObjectView) -> Projection:
 
 
 def is_visible(item: Mapping[str, Any], item_filter: ItemFilter | None) -> bool:
-    """Whether a filter shows an item of its collection."""
+    """Return whether a filter shows an item of its collection."""
     return item_filter is None or (type(item) is dict and item_filter.shows(item.get(item_filter.member)))
 
 

@@ -18,8 +18,8 @@ _MOST_IN_MEMORY = 2**20
 
 
 def prefers_csv(request: HttpRequest) -> bool:
-    """Whether the client prefers CSV to JSON, by the quality values of `Accept` (RFC 9110 §12.5.1). JSON is the answer
-    to a client that accepts neither."""
+    """Return whether the client prefers CSV to JSON, by the quality values of `Accept` (RFC 9110 §12.5.1). JSON is the
+    answer to a client that accepts neither."""
     return request.get_preferred_type(_FORMS) == CONTENT_TYPE
 
 

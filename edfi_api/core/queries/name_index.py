@@ -78,7 +78,7 @@ class NameIndex:
         return _PREFIX + hashlib.sha256(f"{self.words} {self.condition}".encode()).hexdigest()[:12]
 
     def is_usable(self, using: str) -> bool:
-        """Whether the index is there, and whole."""
+        """Return whether the index is there, and whole."""
         with connections[using].cursor() as cursor:
             return bool(cursor.execute(_IS_USABLE, [self.name]).fetchone() == (True,))
 

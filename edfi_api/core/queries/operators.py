@@ -100,8 +100,8 @@ class MeantFilters:
         self._resource = resource
 
     def match(self, name: str) -> bool:
-        """Whether the parameter `name` is spelt like a member, several of them, or a comparison, even of no member.
-        Without regard to case, and to what separates its words."""
+        """Return whether the parameter `name` is spelt like a member, several of them, or a comparison, even of no
+        member. Without regard to case, and to what separates its words."""
         words = _words(name)
         joined = "".join(words)
         _, operator = parts_of(name.lower()) or ("", "")
@@ -144,7 +144,7 @@ def _without_comparison(name: str) -> Iterator[str]:
 
 
 def _has_parts(name: str) -> bool:
-    """Whether the name may be a path or a comparison, such as `address.city`; `api_version` is not."""
+    """Return whether the name may be a path or a comparison, such as `address.city`; `api_version` is not."""
     return "__" in name or any(not (letter.isalnum() or letter in "_-") for letter in name)
 
 

@@ -272,8 +272,8 @@ def _near_rows(selection: Selection, plan: Plan) -> Sql:
 
 @cache
 def _further_rows(near_rows: int) -> Sql:
-    """How many further rows to scan: twice the estimate from the matches among the near rows. It pays if the page is
-    near, since the index returns all matches of the resource, and if most rows match."""
+    """Return how many further rows to scan: twice the estimate from the matches among the near rows. It pays if the
+    page is near, since the index returns all matches of the resource, and if most rows match."""
     return Sql(f"""
 SELECT CASE WHEN count(*) = 0 OR count(*) >= %(wanted)s::bigint THEN 0
             WHEN count(*) >= {near_rows} / 4 OR count(*) >= %(wanted)s::bigint / 5

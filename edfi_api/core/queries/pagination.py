@@ -238,7 +238,7 @@ def partition(documents: Selection, number: int) -> list[PageToken]:
 
 
 def smallest_part() -> int:
-    """How many rows a part has at least, but for the last."""
+    """Return how many rows a part has at least, but for the last."""
     return _PAGES_IN_A_PART * int(api_settings.MAX_PAGE_SIZE)
 
 

@@ -198,7 +198,7 @@ def refuse_filters(query: Mapping[str, str]) -> None:
 
 
 def is_natural_number(text: str, largest: int) -> bool:
-    """Whether a parameter is an integer from 0 to `largest`."""
+    """Return whether a parameter is an integer from 0 to `largest`."""
     return text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= largest
 
 

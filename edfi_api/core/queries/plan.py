@@ -91,7 +91,7 @@ def _without_unindexed(selection: Selection) -> Selection:
 
 
 def _leaves_many(selection: Selection) -> bool:
-    """Whether more documents are selected than are looked at one by one, in any range of rows."""
+    """Return whether more documents are selected than are looked at one by one, in any range of rows."""
     if any(predicate.finds_few for predicate in selection.predicates):
         return False
     statement = _HAS_MORE.fill(conditions=all_of(for_many_rows(selection)))
@@ -193,5 +193,5 @@ def _scanned(selection: Selection) -> Predicate | None:
 
 
 def _scans_the_window(selection: Selection) -> bool:
-    """Whether the scanned index leaves out other versions."""
+    """Return whether the scanned index leaves out other versions."""
     return selection.order is Order.CHANGE_VERSION or selection.is_of_all_versions

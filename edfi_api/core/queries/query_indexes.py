@@ -36,7 +36,7 @@ def text_at(path: JsonPath, row: str = "d.") -> str:
 
 
 def begins_with(text: str, prefix: str) -> str:
-    """Whether a text of `text_at` begins with the prefix, as the range that an index has."""
+    """Return whether a text of `text_at` begins with the prefix, as the range that an index has."""
     lower = f'lower({prefix}) COLLATE "C"'
     return f"{text} >= {lower} AND {text} <= {lower} || {_LAST_CHARACTER}"
 
@@ -118,6 +118,6 @@ class _KnownIndexes:
 
 
 def is_indexed(index: QueryIndex, using: str) -> bool:
-    """Whether the database with this alias has the index, or one in the opposite order."""
+    """Return whether the database with this alias has the index, or one in the opposite order."""
     names = database_state(using).value(_KnownIndexes).names()
     return index.name in names or index.reversed().name in names

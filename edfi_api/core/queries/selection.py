@@ -137,7 +137,8 @@ def _is_after(columns: list[_Column]) -> Sql:
 
 
 def _can_be_stored(value: Any) -> bool:
-    """Whether a value of a token may be one of a body: PostgreSQL takes neither NUL in texts nor any exponent."""
+    """Return whether a value of a token may be one of a body: PostgreSQL takes neither NUL in texts nor any
+    exponent."""
     match value:
         case str():
             return "\0" not in value

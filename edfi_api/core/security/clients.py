@@ -190,7 +190,7 @@ def _replace_hash(client: ApiClient, credentials: Credentials) -> ApiClient | No
 
 
 def is_still_as_recognised(client: ApiClient) -> bool:
-    """Whether it still has the same secret and is active; locks the row until the end of the transaction."""
+    """Return whether it still has the same secret and is active; locks the row until the end of the transaction."""
     same = ApiClient.objects.select_for_update(no_key=True).filter(
         pk=client.pk, client_secret=client.client_secret, is_active=True
     )

@@ -43,8 +43,8 @@ class Credentials:
         return self.key.replace("\0", "\ufffd")
 
     def fit(self, stored_hash: str | None) -> bool:
-        """Whether the secret is that of the hash, None for an unknown key, which takes as long as a wrong secret. The
-        hash of an ODS/API takes longer, until it is replaced."""
+        """Return whether the secret is that of the hash, None for an unknown key, which takes as long as a wrong
+        secret. The hash of an ODS/API takes longer, until it is replaced."""
         if stored_hash is not None and (hasher := hasher_of(stored_hash)) is not None:
             return hasher.verify(self.secret, stored_hash)
         return _HASHER.verify(self.secret, stored_hash or _NOBODYS_SECRET) and stored_hash is not None

@@ -108,7 +108,7 @@ def well_known_address(issuer: str) -> str:
 
 
 def is_safe(address: str) -> bool:
-    """Whether keys from this address can be trusted: they cannot be replaced in transit."""
+    """Return whether keys from this address can be trusted: they cannot be replaced in transit."""
     try:
         parts = urlsplit(address)
         host = parts.hostname or ""

@@ -103,8 +103,8 @@ class Application(Recorded):
         return self.name
 
     def _needs_claim_set(self) -> bool:
-        """Whether the application needs a claim set: not if it was stored without one, for clients whose tokens say
-        what they may do, or with the name of one that does not exist.
+        """Return whether the application needs a claim set: not if it was stored without one, for clients whose tokens
+        say what they may do, or with the name of one that does not exist.
         """
         if not self.claim_set_name:
             return self._state.adding

@@ -50,7 +50,7 @@ def covered(prefixes: Iterable[str]) -> Covered:
 
 
 def covers(prefixes: Iterable[str], namespace: str) -> bool:
-    """Whether one of the prefixes covers the namespace."""
+    """Return whether one of the prefixes covers the namespace."""
     beginnings, wholes = covered(prefixes)
     return namespace in wholes or namespace.startswith(tuple(beginnings))
 

@@ -182,6 +182,6 @@ class _Merge:
 
 
 def _has_missing_targets(request: WriteRequest) -> bool:
-    """Whether the document refers to one that does not exist, so that the write will be refused for that."""
+    """Return whether the document refers to one that does not exist, so that the write will be refused for that."""
     missing = missing_targets(request.document.targets, request.using)
     return not missing.issubset(request.document.identity.aliases)

@@ -96,7 +96,7 @@ def stored_by_uuid(policy: RowPolicy | None) -> Sql:
 
 
 def still_allowed(policy: RowPolicy) -> Sql:
-    """Whether a policy allows to change a document that is locked; see `statements/still_allowed.sql`."""
+    """Return whether a policy allows to change a document that is locked; see `statements/still_allowed.sql`."""
     return _STILL_ALLOWED.fill(is_allowed=policy.using + " AND " + policy.with_check)
 
 

@@ -147,4 +147,4 @@ class RowPolicy(Protocol):
         """`using` for collections. Raises a refusal if the client cannot be allowed to read any document."""
 
     def explanation(self, clause: Clause) -> Explanation:
-        """Why a clause denied access to one document."""
+        """Return why a clause denied access to one document."""

@@ -8,7 +8,7 @@ from edfi_api.features.exchange.models import ConnectionState, Phase
 
 
 def metrics() -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-    """How far the connections to other APIs are, and what has become of their documents."""
+    """Yield how far the connections to other APIs are, and what has become of their documents."""
     lag = GaugeMetricFamily(
         "meadowlark_exchange_lag_changes",
         "Change versions that the remote API, or this one, has given behind the position of a connection.",

@@ -114,7 +114,7 @@ class RemoteAnswer(Answer):
             raise NotJson(f"the answer is not JSON{_of(self.correlation_id)}") from None
 
     def problem(self) -> str:
-        """What a refusal says, for people."""
+        """Return what a refusal says, for people."""
         found = self.refusal()
         said = [found.get(name) for name in ("detail", "message", "error")]
         return printable(next((each for each in said if isinstance(each, str)), ""))[:500]
@@ -170,7 +170,7 @@ class _Pace:
         self._next_at = 0.0
 
     def pause(self) -> float:
-        """How many seconds to wait before the next request."""
+        """Return how many seconds to wait before the next request."""
         if not self._seconds_between:
             return 0.0
         with self._lock:
@@ -260,7 +260,7 @@ class RemoteApi:
         return answer
 
     def introspection(self) -> Any:
-        """What the remote API says about the token; None if it does not."""
+        """Return what the remote API says about the token; None if it does not."""
         address = self.discovery.introspection
         if not address:
             return None

@@ -121,11 +121,11 @@ class DescriptorMapping:
         return {comparable(here): there for there, here in reversed(self.pairs)}
 
     def has_there(self, uri: str) -> bool:
-        """Whether a descriptor of the remote API has another URI here: its own document does not pass."""
+        """Return whether a descriptor of the remote API has another URI here: its own document does not pass."""
         return comparable(uri) in self._to_here
 
     def has_here(self, uri: str) -> bool:
-        """Whether a descriptor of this side has another URI there."""
+        """Return whether a descriptor of this side has another URI there."""
         return comparable(uri) in self._to_there
 
     def replace_theirs(self, body: dict[str, Any]) -> None:

@@ -112,7 +112,7 @@ def consumer_of(connection: Connection) -> str:
 
 
 def current_phase(found: Connection, state: ConnectionState | None) -> str:
-    """What a connection does: as its process has reported, unless there is none any more."""
+    """Return what a connection does: as its process has reported, unless there is none any more."""
     if state is None:
         return Phase.IDLE
     if state.phase not in (Phase.RUNNING, Phase.WAITING):

@@ -110,13 +110,13 @@ def drop_database(using: str) -> None:
 
 
 def is_on_the_same_server(one: str, other: str) -> bool:
-    """Whether both connection strings have the same hosts and ports."""
+    """Return whether both connection strings have the same hosts and ports."""
     first, second = (connections.settings[using] for using in (one, other))
     return (first["HOST"], first["PORT"]) == (second["HOST"], second["PORT"])
 
 
 def is_the_same(one: str, other: str) -> bool:
-    """Whether both lead to one database. A server may be reached at several hosts, so databases of one name are
+    """Return whether both lead to one database. A server may be reached at several hosts, so databases of one name are
     compared; one that does not answer counts as another."""
     if connections.settings[one]["NAME"] != connections.settings[other]["NAME"]:
         return False
@@ -129,7 +129,7 @@ def is_the_same(one: str, other: str) -> bool:
 
 
 def other_user(using: str, table: RoutingTable) -> str:
-    """What else the database is: "the admin database", "also that of data store 7"; "" if nothing."""
+    """Return what else the database is: "the admin database", "also that of data store 7"; "" if nothing."""
     if is_the_same(DEFAULT_DB_ALIAS, using):
         return "the admin database"
     for other in table.databases:
@@ -276,8 +276,8 @@ def load_common_documents(using: str) -> None:
 
 
 def _has_school_years(using: str) -> bool:
-    """Whether the database has school years. If so, an administrator may have changed the current school year, which a
-    restart must not undo.
+    """Return whether the database has school years. If so, an administrator may have changed the current school year,
+    which a restart must not undo.
     """
     resources = current_surface().resources
     names = [resource.name.resource for resource in resources if resource.kind is ResourceKind.SCHOOL_YEAR]

@@ -196,5 +196,5 @@ def tenant_of(request: HttpRequest) -> Tenant | None:
 
 
 def is_multi_tenant() -> bool:
-    """Whether vendors, data stores and the like belong to tenants."""
+    """Return whether vendors, data stores and the like belong to tenants."""
     return bool(api_settings.MULTI_TENANCY)

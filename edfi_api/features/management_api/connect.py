@@ -194,7 +194,7 @@ def _the_token(request: HttpRequest) -> str:
 
 
 def _claims(key: str, scope: str, issued: datetime, expires: datetime, issuer: str) -> dict[str, object]:
-    """What introspection says about every valid token."""
+    """Return what introspection says about every valid token."""
     return {
         "active": True,
         "client_id": key,

@@ -223,7 +223,7 @@ class DerivativeViewSet(_PartViewSet):
 
 
 def _created(version: str, number: int, title: str) -> dict[str, Any] | None:
-    """What version 3 says about a new item in words."""
+    """Return what version 3 says about a new item in words."""
     return None if version == "v2" else {"id": number, "status": 201, "title": title}
 
 

@@ -389,7 +389,7 @@ class ConnectionString(Text):
 
 
 def is_kept(encrypted: str | None, sent: str | None) -> bool:
-    """Whether a connection string that was sent is the stored one, masked as it was shown."""
+    """Return whether a connection string that was sent is the stored one, masked as it was shown."""
     return encrypted is None if not sent else sent == masked(encrypted)
 
 

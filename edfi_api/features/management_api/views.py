@@ -147,7 +147,7 @@ class ManagementViewSet(AnonymousView, GenericViewSet[Any]):
 
     @classmethod
     def is_served(cls) -> bool:
-        """Whether the settings of this server let the addresses exist; others are not described."""
+        """Return whether the settings of this server let the addresses exist; others are not described."""
         return True
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -163,7 +163,7 @@ class ManagementViewSet(AnonymousView, GenericViewSet[Any]):
         return self.action_serializers.get(self.action) or self.serializer_class
 
     def get_serializer_context(self) -> dict[str, Any]:
-        """Whether the body is that of a PUT, and whether it repeats the id of the address."""
+        """Return whether the body is that of a PUT, and whether it repeats the id of the address."""
         is_change = self.action == "update"
         id_ = self.kwargs.get("id") if hasattr(self, "kwargs") else None
         return {
@@ -284,7 +284,7 @@ class CollectionViewSet(CreateViewSet):
     """A collection with all actions: list, item, POST, PUT and DELETE."""
 
     def secrets(self, row: Any) -> dict[str, Any]:
-        """What an item does not show, or not whole, by which a PUT finds the members that it has changed."""
+        """Return what an item does not show, or not whole, by which a PUT finds the members that it has changed."""
         return {}
 
     def change(self, row: Any, serializer: Any, values: dict[str, Any]) -> None:

@@ -86,7 +86,7 @@ class Administration:
 
 
 def administration(admin: OdsSource) -> Administration:
-    """What the database EdFi_Admin has. Raises SourceUnusable."""
+    """Return what the database EdFi_Admin has. Raises SourceUnusable."""
     return _AdminReader(admin).read()
 
 
@@ -278,8 +278,8 @@ SELECT g.claimset_claimsetid, g.resourceclaim_resourceclaimid, c.actionname,
 
 
 def has_earlier_claims(security: OdsSource) -> bool:
-    """Whether the claims are in the tables of earlier versions. A later database may have both, and the earlier ones
-    are no longer used."""
+    """Return whether the claims are in the tables of earlier versions. A later database may have both, and the earlier
+    ones are no longer used."""
     return "dbo.claimsetresourceclaimactions" not in security.tables
 
 

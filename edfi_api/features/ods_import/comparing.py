@@ -89,8 +89,8 @@ def _server(source: OdsSource) -> str:
 
 
 def faults(model: ServedModel, source: OdsSource, found: Incompatible | None) -> Iterator[str]:
-    """What cannot be imported as it is: another standard, tables and columns that are missing, or have no place; texts
-    that are too long."""
+    """Yield what cannot be imported as it is: another standard, tables and columns that are missing, or have no place;
+    texts that are too long."""
     if found:
         yield from incompatibilities(found)
         yield from (f"{name}: the served model needs it, and the source does not have it" for name in found.missing)
@@ -107,7 +107,7 @@ def faults(model: ServedModel, source: OdsSource, found: Incompatible | None) ->
 
 
 def incompatibilities(found: Incompatible) -> Iterator[str]:
-    """What to do about it."""
+    """Yield what to do about it."""
     if found.standard:
         yield (
             f"the source has the tables of Ed-Fi {found.standard}: import with MEADOWLARK_DATA_STANDARD="

@@ -121,7 +121,7 @@ class UnservedExtension:
 
 
 def incompatibility(model: ServedModel, source: OdsSource) -> Incompatible | None:
-    """What the model needs and the source does not have, if anything."""
+    """Return what the model needs and the source does not have, if anything."""
     lacking = list(_missing(model.tables, source))
     if not lacking:
         return None
@@ -197,12 +197,12 @@ def unserved_extensions(model: ServedModel, source: OdsSource) -> Iterator[Unser
 
 
 def is_of_a_project(schema: str) -> bool:
-    """Whether it has the tables of a data standard or of an extension."""
+    """Return whether it has the tables of a data standard or of an extension."""
     return schema != _INTEROP and not _OF_THE_ODS.match(schema)
 
 
 def unmapped_rows(model: ServedModel, source: OdsSource) -> Iterator[UnmappedRows]:
-    """What the source has in schemas of the model, and the model does not, as far as there are values, with their
+    """Yield what the source has in schemas of the model, and the model does not, as far as there are values, with their
     number."""
     for table, columns in sorted(source.tables.items()):
         schema = table.partition(".")[0]

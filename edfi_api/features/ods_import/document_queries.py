@@ -102,7 +102,7 @@ class DocumentQuery:
         yield from dict.fromkeys(path.steps[0] for path in self.resource.identity)
 
     def has_any(self, since: int | None = None) -> str:
-        """Whether the root table has rows that `documents` might read: cheaper, for resources without any."""
+        """Return whether the root table has rows that `documents` might read: cheaper, for resources without any."""
         versions = f" WHERE changeversion > {since:d}" if since is not None and self.has_versions else ""
         return f"SELECT EXISTS (SELECT FROM {_quoted(self.root.schema)}.{_quoted(self.root.name)}{versions})"
 
@@ -273,7 +273,7 @@ class _QueryOf:
         return _object(list(values.items()))
 
     def _fault(self, root: SqlTable, alias: str) -> str:
-        """Why a row cannot be a document here, whatever its body is; NULL if it can."""
+        """Return why a row cannot be a document here, whatever its body is; NULL if it can."""
         timestamps = " AND ".join(is_timestamp(f"{alias}.{name}") for name in ("createdate", "lastmodifieddate"))
         cases = [f"WHEN NOT ({timestamps}) THEN {literal(_NO_TIMESTAMP)}"]
         if self._model.source.has(root, Envelope.CHANGE_VERSION):
@@ -444,7 +444,7 @@ class _QueryOf:
 
 
 def _found(query: str, number: str) -> str:
-    """What a number leads to; the number itself, which is then refused, if it leads nowhere."""
+    """Return what a number leads to; the number itself, which is then refused, if it leads nowhere."""
     return f"coalesce(({query}), '#' || {number})"
 
 
@@ -476,7 +476,7 @@ _IS_TOO_LARGE = (
 
 
 def is_timestamp(value: str) -> str:
-    """Whether a time, if there is one, is of a year that a date can have."""
+    """Return whether a time, if there is one, is of a year that a date can have."""
     return f"({value} IS NULL OR {value} >= '0001-01-01' AND {value} < '10000-01-01')"
 
 

@@ -144,7 +144,7 @@ def _chosen(all_queries: dict[ResourceName, DocumentQuery], endpoints: frozenset
 
 
 def _count_of_unknown_owners(source: OdsSource, chosen: Iterable[DocumentQuery], known: list[int]) -> int:
-    """How many documents of the source have an ownership token whose client is not here."""
+    """Return how many documents of the source have an ownership token whose client is not here."""
     column = Envelope.CREATED_BY_OWNERSHIP.value
     roots = {str(query.root) for query in chosen if column in source.tables[str(query.root)]}
     unknown = f"{column} IS NOT NULL AND {column} <> ALL (%(known)s)"
@@ -272,14 +272,14 @@ class _Pass:
         return self._answers[question]
 
     def _since_of(self, query: DocumentQuery) -> int | None:
-        """What an interrupted pass has completed is read from where that began."""
+        """Return the version to read from: if an interrupted pass has read the resource, that where this pass began."""
         begun = self._context.begun
         if query.resource.endpoint in begun.completed:
             return max(begun.newest_version - self._context.options.margin, 0)
         return begun.since
 
     def _take(self, results: Iterable[Written[Place]]) -> int:
-        """Count the results; how many there were."""
+        """Count the results, and return how many there were."""
         count = 0
         for written in results:
             count += 1

@@ -418,7 +418,7 @@ class _Moving:
             yield f"client {client.key} owns documents of the ownership tokens {numbers} too, and here only its own"
 
     def _save(self, row: Vendor | Application | ApiClient, what: str, exclude: Iterable[str] = ()) -> bool:
-        """Whether the row is valid; it is saved unless this is a dry run."""
+        """Return whether the row is valid; it is saved unless this is a dry run."""
         try:
             row.full_clean(exclude=set(exclude), validate_unique=not self.is_dry_run)
         except ValidationError as error:
@@ -473,7 +473,7 @@ def _rule(rule: ProfileRule, removed: list[str]) -> ProfileRule:
 
 
 def _removes(element: RuleElement) -> bool:
-    """Whether the rule leaves nothing of a member whose parent excludes what it names."""
+    """Return whether the rule leaves nothing of a member whose parent excludes what it names."""
     rule = element.rule
     names_nothing = not rule.properties and not rule.elements and element.filter is None
     return rule.selection is MemberSelection.INCLUDE_ALL or (

@@ -187,11 +187,11 @@ class OdsSource:
         return frozenset(table for (table,) in self.rows(each)) if each else frozenset()
 
     def has_rows(self, table: str) -> bool:
-        """Whether a table that `tables` has is not empty."""
+        """Return whether a table that `tables` has is not empty."""
         return bool(self.rows(f"SELECT FROM {quoted(table)} LIMIT 1"))
 
     def may_read(self, table: str) -> bool:
-        """Whether there is such a table, and the role may read it."""
+        """Return whether there is such a table, and the role may read it."""
         allowed = "SELECT has_schema_privilege(%(schema)s, 'USAGE') AND has_table_privilege(%(table)s, 'SELECT')"
         values = {"schema": table.partition(".")[0], "table": quoted(table)}
         return table in self.tables and self.rows(allowed, values) == [(True,)]

@@ -110,7 +110,7 @@ class RecordedChanges:
         self._validators = validators
 
     def has(self, query: DocumentQuery) -> bool:
-        """Whether the source records the changes of this resource."""
+        """Return whether the source records the changes of this resource."""
         return _table(query) in self._source.tables
 
     def changed(self) -> list[DocumentQuery]:

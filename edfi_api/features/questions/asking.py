@@ -162,7 +162,7 @@ class _Asking:
 
 
 def _reader(type_: int) -> Callable[[bytes], Any]:
-    """How the text of a value of this type is read: numbers and truth values as such, anything else as text."""
+    """Return how the text of a value of this type is read: numbers and truth values as such, anything else as text."""
     if type_ == _BOOLEAN:
         return lambda value: value == b"true"
     convert = _NUMBERS.get(type_)

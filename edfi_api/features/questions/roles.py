@@ -206,8 +206,8 @@ _OF_THE_APPLICATION = {
 
 
 def is_withheld(patterns: list[str], schema: str, view: str, column: str) -> bool:
-    """Whether one of the patterns matches the column, with or without its view and schema. A view with texts has the
-    columns of the view without."""
+    """Return whether one of the patterns matches the column, with or without its view and schema. A view with texts has
+    the columns of the view without."""
     names = (column, f"{view}.{column}", f"{schema}.{view}.{column}", f"{schema.removesuffix('_text')}.{view}.{column}")
     return any(fnmatchcase(name, pattern.lower()) for pattern in patterns for name in names)
 

@@ -143,7 +143,7 @@ class QuestionServer:
 
 
 def _described(session: Session, path: str) -> Outcome:
-    """What a resource says, by its path. Raises Refused."""
+    """Return what a resource says, by its path. Raises Refused."""
     known = semantics(session.place.using)
     kind, _, name = path.partition("/")
     if path == "relations":

@@ -180,7 +180,7 @@ class Session:
             raise Refused(_ONLY_COUNTS.format(least=self.reader.least_count))
 
     def _may_see(self, view: View, column: str) -> bool:
-        """Whether a column of the view, or of that of its base, is not withheld."""
+        """Return whether a column of the view, or of that of its base, is not withheld."""
         bases = [key.target for key in view.foreign_keys]
         places = [(view.schema, view.name), *((base.schema, base.name) for base in bases)]
         return not any(is_withheld(self.reader.withheld, schema, name, column) for schema, name in places)

@@ -106,7 +106,7 @@ def _identity(name: ResourceName, body: str) -> list[UUID]:
 
 
 def _is_one_of(names: Set[str], resource: ResourceName) -> bool:
-    """Whether references to these names may refer to the resource."""
+    """Return whether references to these names may refer to the resource."""
     return not names.isdisjoint(_names(resource))
 
 

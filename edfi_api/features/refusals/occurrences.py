@@ -174,7 +174,7 @@ def _name_of_target(write: RefusedWrite, uri: str | None, target: UUID) -> str |
 
 
 def _text(body: Mapping[str, Any], problem: str) -> str:
-    """What entries of one cause have in common."""
+    """Return what entries of one cause have in common."""
     by_path = body.get("validationErrors") or {}
     errors = body.get("errors") or []
     if problem == _DEPENDENT:

@@ -124,7 +124,7 @@ def _statuses(counts: Counts) -> dict[str, int]:
 
 
 def _writes(counts: Counts) -> Iterator[dict[str, Any]]:
-    """What was written, by resource: by single requests, and by operations of batches."""
+    """Yield what was written, by resource: by single requests, and by operations of batches."""
     refused: dict[str, int] = defaultdict(int)
     for each, number in counts.refused.items():
         if each.operation != "read":
@@ -159,7 +159,7 @@ def _reads(resource: str, what: str, reads: Reads) -> dict[str, Any]:
 
 
 def _exercised(counts: Counts) -> Iterator[dict[str, Any]]:
-    """Which of the things that can be done with a resource have succeeded."""
+    """Yield which of the things that can be done with a resource have succeeded."""
     read = {resource for (resource, _), reads in counts.reads.items() if reads.requests}
     for resource in sorted({resource for resource, _ in counts.writes} | read):
         done = {name: bool(counts.writes[resource, name]) for name in ("created", "changed", "deleted")}
@@ -167,7 +167,7 @@ def _exercised(counts: Counts) -> Iterator[dict[str, Any]]:
 
 
 def _environment(client: ApiClient) -> dict[str, Any]:
-    """What the server is, now, and what the client may do."""
+    """Return what the server is, now, and what the client may do."""
     projects, application = current_surface().projects, client.application
     return {
         "meadowlark": VERSION,

@@ -82,7 +82,7 @@ class ResourceBody:
         return None if scope is None or around is None else around / EXTENSIONS / scope.extension_key
 
     def is_always_there(self, path: JsonPath, place: JsonPath) -> bool:
-        """Whether every object at `place` has a value at this path, which leads through it."""
+        """Return whether every object at `place` has a value at this path, which leads through it."""
         schema = self.resource.json_schema
         for step in place.steps:
             schema = schema["items"] if step == ALL_ITEMS else schema["properties"][step]

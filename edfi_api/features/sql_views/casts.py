@@ -93,7 +93,7 @@ def small_integer(value: str) -> str:
 
 
 def _is_short(prop: Property) -> bool:
-    """Whether the limits of the API exclude what smallint has no room for."""
+    """Return whether the limits of the API exclude what smallint has no room for."""
     if prop.type is PropertyType.SCHOOL_YEAR_ENUMERATION:
         return True
     lowest, highest = prop.min_value, prop.max_value

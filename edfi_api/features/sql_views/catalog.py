@@ -84,7 +84,7 @@ class Dependent:
 
 
 def installed(using: str) -> list[InstalledObject]:
-    """What the command has created, and that is still there."""
+    """Return what the command has created, and that is still there."""
     with connections[using].cursor() as cursor:
         cursor.execute(_INSTALLED)
         rows = [
@@ -103,7 +103,7 @@ def present(using: str, schemas: Sequence[str]) -> set[tuple[str, str]]:
 
 
 def is_present(using: str, schema: str, name: str) -> bool:
-    """Whether a schema has a relation or function of this name."""
+    """Return whether a schema has a relation or function of this name."""
     return (schema, name) in present(using, [schema])
 
 
@@ -120,7 +120,7 @@ def foreign(using: str, wanted: Sequence[Definition]) -> list[str]:
 
 
 def dependents(using: str, views: Sequence[str]) -> list[Dependent]:
-    """What others have built on these views, at any depth."""
+    """Return what others have built on these views, at any depth."""
     with connections[using].cursor() as cursor:
         cursor.execute(_DEPENDENTS, [list(views)])
         return [Dependent(*row) for row in cursor.fetchall()]

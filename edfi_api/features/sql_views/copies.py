@@ -42,7 +42,7 @@ class Copying:
     none: bool = False
 
     def chooses(self, definition: Definition, *, is_copied: bool) -> bool:
-        """Whether the definition is chosen: only a view whose rows are those of documents can be a copy."""
+        """Return whether the definition is chosen: only a view whose rows are those of documents can be a copy."""
         if self.none or not definition.resource_types:
             return False
         return is_copied or any(fnmatchcase(str(definition), pattern) for pattern in self.patterns)
@@ -72,7 +72,7 @@ class Copy:
         return f"{self.schema}.{self.name}"
 
     def is_of(self, definition: Definition) -> bool:
-        """Whether it is complete, and a copy of this view as it is now."""
+        """Return whether it is complete, and a copy of this view as it is now."""
         return self.is_there and self.digest == definition.digest
 
     @property

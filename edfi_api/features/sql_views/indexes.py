@@ -115,7 +115,7 @@ def wanted(using: str, views: Iterable[View], added: Iterable[str], removed: Ite
 
 
 def statements(using: str, indexes: Iterable[ColumnIndex]) -> Iterator[str]:
-    """What brings the indexes of the database in line with these."""
+    """Yield what brings the indexes of the database in line with these."""
     by_name = {each.name: each for each in indexes}
     there = {each.name: each for each in installed(using)}
     usable = {name for name, each in there.items() if name in by_name and each.is_valid and each.column}
@@ -126,8 +126,8 @@ def statements(using: str, indexes: Iterable[ColumnIndex]) -> Iterator[str]:
 
 
 def of_people(using: str, *, are_viewed: bool) -> Iterator[str]:
-    """What builds the index of people by their numbers if views need it, and drops it otherwise. Every new person has
-    an entry in it, so it is there only while there are views."""
+    """Yield what builds the index of people by their numbers if views need it, and drops it otherwise. Every new person
+    has an entry in it, so it is there only while there are views."""
     with connections[using].cursor() as cursor:
         cursor.execute(_IS_USABLE)
         found = cursor.fetchone()

@@ -74,7 +74,7 @@ class NewReader:
             raise ViewsNotInstalled(*reasons) from error
 
     def address(self, using: str) -> str:
-        """What any client of PostgreSQL connects with."""
+        """Return what any client of PostgreSQL connects with."""
         connection = connections[using]
         connection.ensure_connection()
         info = connection.connection.info

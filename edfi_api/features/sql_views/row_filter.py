@@ -93,7 +93,7 @@ class RowFilter:
 
 
 def is_on(using: str) -> bool:
-    """Whether the views of a database filter rows."""
+    """Return whether the views of a database filter rows."""
     return _value(using, _DIGEST) is not None
 
 

@@ -117,7 +117,7 @@ def _has_member(base: str, steps: Steps) -> str:
 
 
 def _identifies(body: ResourceBody, kind: SecurableKind) -> bool:
-    """Whether the column of this name is a part of the identity, and so never NULL."""
+    """Return whether the column of this name is a part of the identity, and so never NULL."""
     return bool(body.securables.get(kind, frozenset()) & set(body.resource.identity))
 
 

@@ -171,8 +171,8 @@ class _ModelTables:
             yield _sql_table(additions, table)
 
     def _has_own_columns(self, additions: Entity) -> bool:
-        """Whether there is a table besides those of collections and commons. References to the extended entity itself
-        have its key, which the table has anyway."""
+        """Return whether there is a table besides those of collections and commons. References to the extended entity
+        itself have its key, which the table has anyway."""
         return any(
             not (prop.is_collection or prop.type is PropertyType.COMMON or prop.target == additions.base)
             for prop in additions.properties

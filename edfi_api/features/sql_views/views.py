@@ -135,7 +135,7 @@ class Columns:
         return certain[:1] if certain and not column.is_nullable else paths
 
     def _is_held(self, body: ResourceBody, paths: list[JsonPath], kind: SecurableKind) -> bool:
-        """Whether the column of this name in `document` has the value at these paths."""
+        """Return whether the column of this name in `document` has the value at these paths."""
         held = body.securables.get(kind, frozenset())
         is_certain = len(paths) == 1 and body.is_always_there(paths[0], JsonPath(()))
         return held == set(paths) or (is_certain and paths[0] in held)

@@ -82,7 +82,7 @@ def database_of(client: int | None, data_store: int) -> Lease:
 
 
 def loader_of(opened: OpenedLoad, using: str, *, is_dry_run: bool) -> tuple[Loader, TableMapping]:
-    """What loads a table. Raises InvalidTemplate."""
+    """Return what loads a table. Raises InvalidTemplate."""
     resource, mapping = opened.mapping(using)
     load = opened.load
     client = cast(int, load.client_id)
@@ -119,7 +119,7 @@ def is_stopped() -> Q:
 
 
 def has_stopped(load: TableLoad) -> bool:
-    """Whether the process that had the load has ended."""
+    """Return whether the process that had the load has ended."""
     is_under_way = load.state in (LoadState.QUEUED, LoadState.RUNNING)
     return is_under_way and load.reported_at is not None and load.reported_at < timezone.now() - SILENT
 

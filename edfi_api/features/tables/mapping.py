@@ -121,8 +121,8 @@ class TableMapping:
             yield self._document(current[1])
 
     def reason_to_leave_out(self, row: Row) -> str:
-        """Why a row is none of the table's own: people write totals below a list, and programs the header on each page;
-        empty for all others."""
+        """Return why a row is none of the table's own: people write totals below a list, and programs the header on
+        each page; empty for all others."""
         texts = [folded(cell) for cell in row.cells]
         filled = [text for text in texts if text]
         if len(filled) > 1 and all(not text or text == name for text, name in zip(texts, self._names, strict=False)):
@@ -191,7 +191,7 @@ class TableMapping:
         }
 
     def _value(self, column: _Column, text: str) -> Any:
-        """What a text is sent as: as it is, but for what has a meaning that the API does not know."""
+        """Return what a text is sent as: as it is, but for what has a meaning that the API does not know."""
         member = column.member
         if _ERRORS.fullmatch(text):
             return NoDescriptor(f"The cell has the error {text} in place of a value.")
@@ -302,8 +302,8 @@ def _part(text: str, part: str) -> str:
 
 
 def _meaning(text: str, values: Mapping[str, str]) -> str:
-    """What a table of values says of a text: an entry that has it in another case counts if there is none that has it
-    as it is."""
+    """Return what a table of values says of a text: an entry that has it in another case counts if there is none that
+    has it as it is."""
     for wanted in (text, text.strip()):
         if wanted in values:
             return values[wanted]

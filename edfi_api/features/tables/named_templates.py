@@ -57,7 +57,7 @@ class ReadTemplates:
 
 
 def is_of_data_import(decoded: Any) -> bool:
-    """Whether the decoded JSON is an export of Data Import."""
+    """Return whether the decoded JSON is an export of Data Import."""
     return (
         isinstance(decoded, dict)
         and not {"version", "resource", "columns"} <= decoded.keys()
@@ -148,7 +148,7 @@ def _members(node: Any, path: str, lookups: dict[str, dict[str, str]], depth: in
 
 
 def _is_array(small: Mapping[str, Any], children: list[Any]) -> bool:
-    """Whether a node is that of an array: it says so, or its children are named alike, or not at all."""
+    """Return whether a node is that of an array: it says so, or its children are named alike, or not at all."""
     if str(small.get("datatype", "")).lower() == "array":
         return True
     names = {str(_get(each, "name") or "") for each in children if isinstance(each, dict)}

@@ -40,8 +40,8 @@ def bundled_words() -> Mapping[str, Any]:
 
 
 def suggested(columns: Sequence[str], members: Members, rows: Sequence[Sequence[str]] = ()) -> list[MappedMember]:
-    """What the columns mean, as far as their names, and the names of persons in their first rows, say it: each member
-    once, the best fit first."""
+    """Return what the columns mean, as far as their names, and the names of persons in their first rows, say it: each
+    member once, the best fit first."""
     offered = [(each, _names(each)) for each in members.all if "[1]" not in each.path]
     fits = [
         (fit, number, member)
@@ -85,7 +85,7 @@ def _parts_of_name(members: Members) -> dict[Part, str]:
 
 
 def _fit(column: str, member: Member, names: Sequence[str]) -> float:
-    """How well the name of a column fits a member, which has these names, from 0 to 1 and a little more."""
+    """Return how well the name of a column fits a member, which has these names, from 0 to 1 and a little more."""
     if column == member.path:
         return 2.0
     name = _words(COUNTED.sub("", column)) if len(column) <= _LONGEST_NAME else ""
@@ -97,7 +97,7 @@ def _fit(column: str, member: Member, names: Sequence[str]) -> float:
 
 
 def _names(member: Member) -> list[str]:
-    """What a member may be called: by its own name, and with what it is in; the more it leaves out, the less."""
+    """Return what a member may be called: by its own name, and with what it is in; the more it leaves out, the less."""
     *_, last = member.path.split(".")
     own = in_words(last.partition("[")[0].removesuffix("Descriptor") or last)
     return [own, member.words.replace(" 1 ", " ")]

@@ -180,7 +180,8 @@ def _problems_of(place: str, given: _Sources, needed: set[str], surface: Surface
 
 
 def _leads_to_a_value(resource: Resource, text: str, *, through_lists: bool) -> bool:
-    """Whether documents may have a value at the path. Since the surface knows its steps, they are plain names."""
+    """Return whether documents may have a value at the path. Since the surface knows its steps, they are plain
+    names."""
     path = JsonPath.below_root(text)
     schema = find_schema(resource.json_schema, path.steps) if through_lists or ALL_ITEMS not in path.steps else None
     return schema is not None and schema.get("type") not in {"object", "array"}
@@ -218,7 +219,7 @@ def _source(given: _Source, resource: Resource) -> Source:
 
 
 def _rows(organization: Sequence[SecurableElement] | None, resource: Resource) -> str:
-    """Whether documents of the resource have an organization decides which index has them."""
+    """Return whether documents of the resource have an organization decides which index has them."""
     if organization is None:
         return "d.organization IS NULL"
     return "d.organization IS NOT NULL" if organization[0].path in resource.identity else "true"

@@ -48,7 +48,7 @@ def _rules() -> list[CheckMessage]:
 
 
 def _excess(connection: psycopg.Connection[tuple[Any, ...]]) -> Iterable[str]:
-    """What the login is or may do that rules do not need."""
+    """Yield what the login is or may do that rules do not need."""
     [(powers,)] = connection.execute(POWERS).fetchall()
     if powers:
         yield f"is {' and '.join(powers)}"

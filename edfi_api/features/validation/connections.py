@@ -44,8 +44,8 @@ class NoLogin(Exception):
 
 
 def login_for(rule: Rule, using: str) -> Mapping[str, Any]:
-    """What a connection for the rule has in place of the parameters of the application's, for psycopg; empty for a
-    bundled rule where there is no login. Raises NoLogin."""
+    """Return what a connection for the rule has in place of the parameters of the application's, for psycopg; empty for
+    a bundled rule where there is no login. Raises NoLogin."""
     login = login_parameters(using)
     if not login and not rule.path.is_relative_to(BUNDLED):
         raise NoLogin

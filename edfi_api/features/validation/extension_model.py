@@ -18,8 +18,8 @@ _MODEL = Path(__file__).parent / "extension"
 
 
 def is_extension_served(surface: Surface) -> bool:
-    """Whether the setting requires it. A loaded project of this name takes precedence: its documents are stored ones,
-    at the same addresses."""
+    """Return whether the setting requires it. A loaded project of this name takes precedence: its documents are stored
+    ones, at the same addresses."""
     return api_settings.VALIDATION_EXTENSION and all(each.endpoint != ENDPOINT for each in surface.projects)
 
 

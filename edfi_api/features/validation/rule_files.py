@@ -245,7 +245,7 @@ def rule_of(members: Mapping[str, Any], **found: Any) -> Rule:
 
 
 def is_value_of(type_: str, value: Any) -> bool:
-    """Whether a value of Python or TOML is one of a type of parameters."""
+    """Return whether a value of Python or TOML is one of a type of parameters."""
     if isinstance(value, bool) and type_ != "boolean":
         return False
     if type_ == "texts":

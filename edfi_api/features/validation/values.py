@@ -57,7 +57,7 @@ class RunValues:
 
 
 def run_values(surface: Surface, using: str, today: date, texts: Mapping[str, str]) -> RunValues:
-    """What the values of a run in this database depend on."""
+    """Return what the values of a run in this database depend on."""
     numbers = resource_types.numbers(using)
     years = [numbers[each.name] for each in surface.resources if each.kind is ResourceKind.SCHOOL_YEAR]
     ((school_year,),) = execute(Sql(_CURRENT_YEAR, {"types": years}), using)

@@ -105,7 +105,7 @@ def mapped_paths(
 
 
 def is_below(path: JsonPath, places: Iterable[JsonPath]) -> bool:
-    """Whether the path is one of the places or below one."""
+    """Return whether the path is one of the places or below one."""
     return any(path.steps[: len(place.steps)] == place.steps for place in places)
 
 

@@ -245,8 +245,9 @@ def _pair(pair: KeyPair, schema: JsonSchema) -> JsonObject:
 
 
 def _is_required(path: JsonPath, schema: JsonSchema, common_identity: Set[JsonPath]) -> bool:
-    """Whether it is required in the enclosing object. The item member of an array that is not of commons represents the
-    array, which the format never marks as required. The only member of a common in an array is its identity."""
+    """Return whether it is required in the enclosing object. The item member of an array that is not of commons
+    represents the array, which the format never marks as required. The only member of a common in an array is its
+    identity."""
     parent = find(JsonPath(path.steps[:-1]), schema) or {}
     has_one_member = path.steps[-2:-1] == (ALL_ITEMS,) and len(parent.get("properties", ())) == 1
     return path.steps[-1] in parent.get("required", ()) and (not has_one_member or path in common_identity)

@@ -59,7 +59,7 @@ def check_projects(paths: Sequence[Path], *further: Rule) -> tuple[Model | None,
 
 
 def _has_whole_core(part: Model, whole: Model) -> bool:
-    """Whether there is a core, and nothing of it is left out."""
+    """Return whether there is a core, and nothing of it is left out."""
     core = {key for key in whole.entities if key.namespace == CORE_NAMESPACE}
     return bool(core) and core <= part.entities.keys()
 

@@ -155,7 +155,7 @@ def ends_agree(model: Model, merge: ResolvedMerge) -> Iterator[Problem]:
 
 
 def _related(model: Model, one: Property, other: Property) -> bool:
-    """Whether both have the same target, or one target is a super- or subclass of the other."""
+    """Return whether both have the same target, or one target is a super- or subclass of the other."""
     entities = model.target(one), model.target(other)
     lineages = [{ancestor.key for ancestor in model.lineage(entity)} for entity in entities]
     return entities[0].key in lineages[1] or entities[1].key in lineages[0]
@@ -189,7 +189,7 @@ def paths_to_one_value_are_merged_or_have_roles(model: Model) -> Iterator[Proble
 
 
 def _refers_to_nothing(entity: Entity) -> bool:
-    """Whether it is a leaf of references, such as shared types, descriptors and enumerations."""
+    """Return whether it is a leaf of references, such as shared types, descriptors and enumerations."""
     return entity.base is None and all(prop.target is None for prop in entity.properties)
 
 

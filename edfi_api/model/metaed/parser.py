@@ -140,7 +140,7 @@ def _pieces(grammar: _Grammar, tokens: Iterable[Token]) -> Iterator[list[Token]]
 
 
 def _stands_for_a_name(grammar: _Grammar, token: Token, previous: Token) -> bool:
-    """Whether a reserved word such as `Domain` is used as a name: `domain entity Domain`."""
+    """Return whether a reserved word such as `Domain` is used as a name: `domain entity Domain`."""
     return token.line == previous.line and previous.type in grammar.before_a_name
 
 
@@ -175,7 +175,7 @@ def _possible_terminals(parser: InteractiveParser) -> frozenset[str]:
 
 
 def _has_quote_slip(tokens: list[Token]) -> bool:
-    """Whether a quotation mark touches a word outside the text: one is missing or too many."""
+    """Return whether a quotation mark touches a word outside the text: one is missing or too many."""
     adjacent = (pair for pair in pairwise(tokens) if "TEXT" in (pair[0].type, pair[1].type))
     return tokens[-2].type == "UNCLOSED_TEXT" or any(left.end_pos == right.start_pos for left, right in adjacent)
 

@@ -349,7 +349,7 @@ def _walk(project_folder: Path) -> Iterator[tuple[Path, list[Path], list[str]]]:
 
 
 def _is_of_the_author(nested: Path, project_folder: Path) -> bool:
-    """Whether a nested project has MetaEd files that the author may have intended for the enclosing project."""
+    """Return whether a nested project has MetaEd files that the author may have intended for the enclosing project."""
     is_installed = INSTALLED_PACKAGES in nested.relative_to(project_folder).parts
     return not is_installed and any(Path(name).suffix in SUFFIXES for *_, names in os.walk(nested) for name in names)
 

@@ -16,7 +16,7 @@ SERVER_MEMBERS = frozenset({"id", "link", "_etag", "_lastModifiedDate"})
 
 
 def is_profile_name(name: str) -> bool:
-    """Whether a profile can have this name."""
+    """Return whether a profile can have this name."""
     return len(name) <= LONGEST_NAME and _NAME.fullmatch(name) is not None
 
 

@@ -21,7 +21,7 @@ class ItemFilter:
     is_descriptor: bool
 
     def shows(self, value: object) -> bool:
-        """Whether an item with this value, None without one, is visible."""
+        """Return whether an item with this value, None without one, is visible."""
         text = comparable(value) if self.is_descriptor and isinstance(value, str) else value
         return (text in self.values) == (self.mode is FilterMode.INCLUDE_ONLY)
 
@@ -40,7 +40,7 @@ class ObjectView:
     narrowed_extensions: Mapping[str, "ObjectView"] = field(default_factory=dict)
 
     def shows(self, member: str) -> bool:
-        """Whether anything of the member is visible."""
+        """Return whether anything of the member is visible."""
         return member in self.whole or member in self.narrowed
 
 

@@ -311,7 +311,7 @@ class MergedAway:
         return MergedAway(len(path) - 1, carrier.merges)
 
     def removes(self, prop: Property, path: PropertyPath) -> bool:
-        """Whether a source ends at this property. A merge never removes the column of a school year."""
+        """Return whether a source ends at this property. A merge never removes the column of a school year."""
         if prop.type is PropertyType.SCHOOL_YEAR_ENUMERATION:
             return False
         sources = (merge.source for merge in self.merges if len(merge.source) in (2, 3))
@@ -455,13 +455,13 @@ def sort_key(column: Column) -> tuple[str, str]:
 
 
 def has_surrogate_id(entity: Entity) -> bool:
-    """Whether it is a person: an entity of the core that is identified by a unique id."""
+    """Return whether it is a person: an entity of the core that is identified by a unique id."""
     is_core = entity.kind is EntityKind.DOMAIN_ENTITY and entity.namespace == CORE_NAMESPACE
     return is_core and any(prop.is_identity and prop.name == UNIQUE_ID for prop in entity.properties)
 
 
 def has_base_key(entity: Entity) -> bool:
-    """Whether it has the key of its base, as additions do, and subclasses that rename nothing."""
+    """Return whether it has the key of its base, as additions do, and subclasses that rename nothing."""
     return entity.kind in _ENTITY_WITH_BASE_KEY and not any(prop.is_identity for prop in entity.properties)
 
 

@@ -75,7 +75,7 @@ class Commons:
         )
 
     def allow(self, table: Table, conflict: Conflict, new_is_in_array: bool) -> bool:
-        """Whether a value of each item must equal one outside: not if it is only part of the item's key."""
+        """Return whether a value of each item must equal one outside: not if it is only part of the item's key."""
         column = conflict.new if new_is_in_array else conflict.present
         key_size = self.key_sizes.get(column.path[0], 0)
         if len(column.path) == 1 or column.is_coded or key_size == 0:

@@ -214,7 +214,7 @@ def _first_change(word: str, rules: Iterable[Rule]) -> str | None:
 
 
 def is_descriptor_name(name: str) -> bool:
-    """Whether this resource is a descriptor, or this member (or the member that a path ends with) holds one.
+    """Return whether this resource is a descriptor, or this member (or the member that a path ends with) holds one.
 
     MetaEd reserves the suffix: no other entity and no other property may have a name with it.
     """

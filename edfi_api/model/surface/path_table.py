@@ -145,7 +145,7 @@ class Documents:
 
 
 def _overrides(override: Property, placed: PlacedProperty) -> bool:
-    """Whether a `common extension` repeats this property of the extended entity."""
+    """Return whether a `common extension` repeats this property of the extended entity."""
     prop = placed.prop
     return placed.through == () and prop.type is PropertyType.COMMON and prop.full_name == override.full_name
 

@@ -90,7 +90,7 @@ def extension_of(path: JsonPath) -> str | None:
 
 
 def is_required(path: JsonPath, schema: JsonSchema) -> bool:
-    """Whether every valid document has a value at this path."""
+    """Return whether every valid document has a value at this path."""
     for step in path.steps:
         if step == ALL_ITEMS:
             if schema["minItems"] == 0:

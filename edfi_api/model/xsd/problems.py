@@ -60,7 +60,7 @@ def _like(kind: EntityKind) -> tuple[EntityKind, ...]:
 
 
 def contradictions(project: Project, schemas: Sequence[Schema], core: Sequence[Schema] = ()) -> Iterator[Problem]:
-    """Why the files of a project, together with those of the core, would be no valid schemas."""
+    """Yield why the files of a project, together with those of the core, would be no valid schemas."""
     types: dict[str, Type] = {type_.name: type_ for schema in core for type_ in schema.types()}
     for schema in schemas:
         yield from _names_taken_twice(project, schema, types)

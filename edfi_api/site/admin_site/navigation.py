@@ -125,12 +125,12 @@ def areas(apps: Iterable[dict[str, Any]], request: HttpRequest) -> list[Area]:
 
 
 def may_search(user: AbstractBaseUser | AnonymousUser) -> bool:
-    """Whether there is anything that the user may find."""
+    """Return whether there is anything that the user may find."""
     return any(user.has_perm(permission) for permission in _SEARCHED)  # type: ignore[union-attr]
 
 
 def sees_a_database(user: AbstractBaseUser | AnonymousUser) -> bool:
-    """Whether what the user may find is in the chosen data store; refusals of all are in the admin database."""
+    """Return whether what the user may find is in the chosen data store; refusals of all are in the admin database."""
     return user.has_perm(SEES_DATA) or user.has_perm(_SEES_RESULTS)  # type: ignore[union-attr]
 
 

@@ -46,7 +46,7 @@ _MOST_IDENTIFIED = 5
 
 
 def search_page(site: AdminSite, request: HttpRequest) -> HttpResponse:
-    """What is found for `?q=`. Raises PermissionDenied for users who may see nothing of it."""
+    """Show what is found for `?q=`. Raises PermissionDenied for users who may see nothing of it."""
     if not navigation.may_search(request.user):
         raise PermissionDenied
     if navigation.sees_a_database(request.user):
@@ -94,7 +94,7 @@ def _has_names(using: str) -> bool:
 
 
 def _names(text: str, words: Sequence[Word], using: str) -> dict[GroupOrder, FoundNames]:
-    """What has these words in its name, or beginnings of them."""
+    """Return what has these words in its name, or beginnings of them."""
     index = named_resources().index(using)
     if "=" in text or "#" in text or not index.is_usable(using):
         return {}
@@ -118,7 +118,7 @@ def _by_order(named: NamedResources) -> dict[GroupOrder, Sequence[ResourceName]]
 
 
 def _other_documents(text: str, known: Collection[int], using: str) -> list[Document]:
-    """What has the text in its key, or as its id, and is not known already."""
+    """Return what has the text in its key, or as its id, and is not known already."""
     if id_ := as_uuid(text):
         found = list(Document.objects.using(using).filter(document_uuid=id_).values_list("pk", flat=True))
     else:
@@ -134,7 +134,7 @@ def _documents(rows: Sequence[int], using: str) -> list[Document]:
 
 
 def _ranked(rows: Sequence[int], using: str) -> list[Document]:
-    """What is identified by fewest values first: it comes before what refers to it."""
+    """Return what is identified by fewest values first: it comes before what refers to it."""
     ranked = _without_bodies(using).annotate(search_rank=key_search.rank(current_surface(), using))
     return list(ranked.filter(pk__in=rows).order_by("search_rank", "-id")[: _MOST + 1])
 

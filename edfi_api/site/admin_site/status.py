@@ -37,19 +37,19 @@ SELECT current_setting('archive_mode'), last_archived_time, last_failed_time,
 
 
 def lines(user: AbstractBaseUser | AnonymousUser) -> list[StatusLine]:
-    """What the user may see of the server."""
+    """Return what the user may see of the server."""
     found = (*contributions("status_lines"), _versions, _writes, _data_stores, _schedule)
     return [line for each in found if is_shown_to(user, each) for line in each()]
 
 
 def may_see_a_database(user: AbstractBaseUser | AnonymousUser) -> bool:
-    """Whether the user may see anything that is in a database with documents."""
+    """Return whether the user may see anything that is in a database with documents."""
     may_see_lines = (is_shown_to(user, each) for each in _of_databases())
     return user.has_perm(navigation.SEES_DATA) or any(may_see_lines)  # type: ignore[union-attr]
 
 
 def lines_of(using: str, user: AbstractBaseUser | AnonymousUser) -> list[StatusLine]:
-    """What the user may see of the changes in a database, and of its housekeeping."""
+    """Return what the user may see of the changes in a database, and of its housekeeping."""
     return [line for each in _of_databases() if is_shown_to(user, each) for line in each(using)]
 
 
@@ -89,7 +89,7 @@ def _connections(using: str) -> Iterator[StatusLine]:
 
 @shown_with(_OPERATES)
 def _archive(using: str) -> Iterator[StatusLine]:
-    """Whether PostgreSQL archives its log: backups by other programs leave no trace in the database."""
+    """Yield whether PostgreSQL archives its log: backups by other programs leave no trace in the database."""
     with connections[using].cursor() as cursor:
         [(mode, archived_at, failed_at, has_failed)] = cursor.execute(_ARCHIVE)
     if mode == "off":

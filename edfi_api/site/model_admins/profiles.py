@@ -58,7 +58,7 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]  # Django's takes 
         return cleaned
 
     def remarks(self) -> list[str]:
-        """What was found about a definition that is stored."""
+        """Return what was found about a definition that is stored."""
         return [] if self.checked is None else _lines(self.checked.findings)
 
     def _check(self, text: str, *, accept_warnings: bool) -> None:

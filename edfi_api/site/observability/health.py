@@ -39,8 +39,8 @@ def readiness(using: str = "default") -> list[CheckResult]:
 
 
 def data_stores() -> list[CheckResult]:
-    """How many data stores answer, as this process has seen last; no result if there are none. Connects to none: that
-    one of thousands is down must not delay the answer, nor take the server out of service."""
+    """Return how many data stores answer, as this process has seen last; no result if there are none. Connects to none:
+    that one of thousands is down must not delay the answer, nor take the server out of service."""
     stores = routes().table().stores.values()
     if not stores:
         return []

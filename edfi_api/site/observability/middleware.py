@@ -185,7 +185,7 @@ def _count_batch(batch: BatchFigures) -> None:
 
 @cache
 def _request_counters() -> tuple[Any, ...]:
-    """What capabilities count of requests."""
+    """Return what capabilities count of requests."""
     return tuple(contributions("request_counters"))
 
 
@@ -196,7 +196,7 @@ def _timer(method: str, view: str) -> Histogram:
 
 
 def is_logged(answered: AnsweredRequest) -> bool:
-    """Whether the request has a line in the log."""
+    """Return whether the request has a line in the log."""
     return answered.status >= 400 or bool(api_settings.LOG_REQUESTS)
 
 

@@ -70,7 +70,7 @@ class MetricsExport(Thread):
         self._exporter.shutdown()
 
     def _is_ours(self) -> bool:
-        """Whether no other worker of the server exports. The lock is held until this process ends."""
+        """Return whether no other worker of the server exports. The lock is held until this process ends."""
         if self._lock is None:
             return True
         try:

@@ -74,7 +74,7 @@ class Read:
         return next((each.referential_id for each in self.references if each.steps == reference), None)
 
     def refers(self, reference: tuple[str, ...], target: UUID) -> bool:
-        """Whether it refers to the identity by this reference."""
+        """Return whether it refers to the identity by this reference."""
         return any(each.steps == reference and each.referential_id == target for each in self.references)
 
     @property

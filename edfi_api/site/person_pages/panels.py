@@ -50,7 +50,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def is_person(resource: Resource | None) -> bool:
-    """Whether the layout has blocks for documents of the resource."""
+    """Return whether the layout has blocks for documents of the resource."""
     try:
         return resource is not None and resource.name in current_layout()
     except InvalidLayout:
@@ -224,7 +224,7 @@ class _Page:
 
 
 def _sizes(blocks: Iterable[Block]) -> dict[ResourceName, int]:
-    """How many documents of each resource are read: a resource may be in several blocks."""
+    """Return how many documents of each resource are read: a resource may be in several blocks."""
     sizes: dict[ResourceName, int] = {}
     for block in blocks:
         for name in block.resources:

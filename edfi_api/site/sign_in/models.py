@@ -60,7 +60,7 @@ class RecoveryCodes(StaticDevice):  # type: ignore[misc]  # The library has no t
         return ["-".join(code[at : at + 4] for at in range(0, len(code), 4)) for code in codes]
 
     def verify_token(self, token: str) -> bool:
-        """Whether it is a code that was not used; uses it up. Case, spaces and hyphens do not matter."""
+        """Return whether it is a code that was not used; uses it up. Case, spaces and hyphens do not matter."""
         return bool(super().verify_token(_hashed(token)))
 
 

@@ -44,7 +44,7 @@ class ThrottledLoginForm(AdminAuthenticationForm):
 
 
 def may_use_password(user: Any) -> bool:
-    """Whether the settings let this user log in by password."""
+    """Return whether the settings let this user log in by password."""
     return bool(api_settings.PASSWORD_LOGIN) or user.get_username() in api_settings.BREAK_GLASS_USERS
 
 

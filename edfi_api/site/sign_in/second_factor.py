@@ -48,7 +48,7 @@ class Accepted:
 
 
 def is_needed(user: AbstractBaseUser | AnonymousUser) -> bool:
-    """Whether this user logs in by password only together with a code."""
+    """Return whether this user logs in by password only together with a code."""
     if api_settings.SECOND_FACTOR == "required":
         return True
     return api_settings.SECOND_FACTOR == "optional" and has_authenticator(user)
@@ -59,7 +59,7 @@ def has_authenticator(user: AbstractBaseUser | AnonymousUser) -> bool:
 
 
 def is_in_session(request: HttpRequest) -> bool:
-    """Whether a code was given for this session, of a device that the user still has."""
+    """Return whether a code was given for this session, of a device that the user still has."""
     device = Device.from_persistent_id(request.session.get(DEVICE_ID_SESSION_KEY, ""))
     return device is not None and device.user_id == request.user.pk
 

@@ -40,7 +40,7 @@ def is_by_provider(request: HttpRequest) -> bool:
 
 
 def is_sufficient(request: HttpRequest) -> bool:
-    """Whether the user of the session logged in as the settings require today: they may have changed since."""
+    """Return whether the user of the session logged in as the settings require today: they may have changed since."""
     if is_by_provider(request):
         return True
     if not may_use_password(request.user):

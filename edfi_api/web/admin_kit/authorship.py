@@ -19,7 +19,7 @@ _MOST = 4096
 
 
 def admin_user(request: HttpRequest) -> str:
-    """How logs and rows name the user of a request."""
+    """Return how logs and rows name the user of a request."""
     return f"admin:{request.user.get_username()}"
 
 

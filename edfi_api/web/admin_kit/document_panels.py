@@ -58,7 +58,7 @@ class ShownDocument:
         return cls(request, document, resource_of(document.resource_type))
 
     def may(self, permission: str) -> bool:
-        """Whether the user has the permission."""
+        """Return whether the user has the permission."""
         return bool(self.request.user.has_perm(permission))
 
     @property

@@ -100,7 +100,7 @@ def state_in_words(state: str | None, until: date | None, since: int = 0) -> str
 
 
 def is_dismissed(until: date | None) -> bool:
-    """Whether this last day of a dismissal is not over; None without one."""
+    """Return whether this last day of a dismissal is not over; None without one."""
     return until is not None and until >= timezone.localdate()
 
 

@@ -139,7 +139,7 @@ def follow_up_page(request: HttpRequest, site: AdminSite, problem: Problem, usin
 
 
 def _form_again(request: HttpRequest, problem: Problem, using: str) -> FollowUpForm:
-    """What the user has entered, about the state that somebody else has set, which the page shows."""
+    """Return what the user has entered, about the state that somebody else has set, which the page shows."""
     [latest] = follow_ups(problem.model, problem.key, using, 1)
     form = FollowUpForm({**request.POST.dict(), "number": str(latest.number)})
     form.add_error(None, "Somebody else has just set the state, as shown above. Look at it, and set it again.")
@@ -160,5 +160,5 @@ def _table(changes: Sequence[FollowUp], shows_notes: bool) -> PageTable:
 
 
 def since(problem: Problem, latest: FollowUp) -> int:
-    """How many rows occurred after the state was set."""
+    """Return how many rows occurred after the state was set."""
     return problem.rows.filter(**{f"{problem.occurred}__gt": latest.set_at}).count()

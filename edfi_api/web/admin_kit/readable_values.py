@@ -66,7 +66,7 @@ def marked_body(body: Mapping[str, Any], values: Collection[str]) -> SafeString:
 
 
 def is_marked_only_in_body(body: Mapping[str, Any], values: Collection[str]) -> bool:
-    """Whether values are to be marked, and no readable value has one of them."""
+    """Return whether values are to be marked, and no readable value has one of them."""
     return bool(values) and not any(each.is_marked for each in readable_values(body, values))
 
 
@@ -76,7 +76,7 @@ def _has_one_of(line: str, values: Collection[str]) -> bool:
 
 
 def _is_one_of(value: Any, values: Collection[str]) -> bool:
-    """Whether the value is among the others, as the API writes it or as Python does."""
+    """Return whether the value is among the others, as the API writes it or as Python does."""
     return bool(values) and value not in {"", None} and (str(value) in values or json.dumps(value) in values)
 
 
@@ -131,7 +131,8 @@ def written_timestamp(at: datetime) -> str:
 
 
 def is_time(model: type[Model], name: Any) -> bool:
-    """Whether the model has a field of this name with times. Other names of columns are methods and functions."""
+    """Return whether the model has a field of this name with times. Other names of columns are methods and
+    functions."""
     try:
         return isinstance(name, str) and isinstance(model._meta.get_field(name), DateTimeField)
     except FieldDoesNotExist:

@@ -79,7 +79,7 @@ class Search:
     data_store: int | None
 
     def may(self, permission: str) -> bool:
-        """Whether the user has the permission."""
+        """Return whether the user has the permission."""
         return bool(self.request.user.has_perm(permission))
 
     @property

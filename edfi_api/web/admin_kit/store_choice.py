@@ -53,7 +53,7 @@ _THE_ONLY_ONE = Shown(DEFAULT_DB_ALIAS, _MAIN, "")
 
 
 def shown_in(request: HttpRequest) -> Shown:
-    """What a view of `OfDataStoreAdmin` shows."""
+    """Return what a view of `OfDataStoreAdmin` shows."""
     return getattr(request, "shown_data_store", _THE_ONLY_ONE)
 
 

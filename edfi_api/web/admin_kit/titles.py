@@ -186,7 +186,7 @@ class TitledAdmin(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no ar
         return super().render_change_form(request, context, *args, **options)
 
     def heading(self, request: HttpRequest, row: Any) -> str:
-        """What the page of a row has beneath its title."""
+        """Return what the page of a row has beneath its title."""
         return str(row.document_title)
 
     def _give_titles(self, rows: Sequence[Any]) -> None:
@@ -261,7 +261,7 @@ class _Key:
 
 
 def _target(element: KeyElement) -> _NamedTarget | None:
-    """What the value identifies, by the name of its member: `schoolId`, or `feederSchoolId` in a role."""
+    """Return what the value identifies, by the name of its member: `schoolId`, or `feederSchoolId` in a role."""
     last = (element.name or "").rpartition(".")[2]
     return next((target for target in _targets() if _is_named(last, target.member)), None)
 

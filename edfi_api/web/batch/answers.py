@@ -129,7 +129,7 @@ class SortedAnswer(Answer):
             self._next += 1
 
     def _write_placed(self, position: int) -> bool:
-        """Whether there is a result at this position."""
+        """Return whether there is a result at this position."""
         if 2 * position >= len(self._places) or not self._places[2 * position]:
             return False
         start, length = self._places[2 * position] - 1, self._places[2 * position + 1]

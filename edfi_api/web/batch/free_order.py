@@ -207,7 +207,7 @@ class FreeRun:
 
 
 def _reason(result: Result, refusal: Exception | None) -> dict[str, Any]:
-    """What an operation that waits misses. Only what is new may be in a circle."""
+    """Return what an operation that waits misses. Only what is new may be in a circle."""
     is_unresolved = isinstance(refusal, UnresolvedReference)
     missing = refusal.ids if isinstance(refusal, UnresolvedReference) else frozenset()
     is_upsert = result.operation.kind in (Kind.CREATE, Kind.UPSERT)

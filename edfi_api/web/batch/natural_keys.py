@@ -149,7 +149,7 @@ def _identity_schema(schema: Mapping[str, Any], paths: Iterable[tuple[str, ...]]
 
 
 def _are_one_value(paths: tuple[JsonPath, ...], resource: Resource) -> bool:
-    """Whether equality constraints make all of them equal."""
+    """Return whether equality constraints make all of them equal."""
     reached, is_growing = {paths[0]}, True
     while is_growing:
         ends = [{rule.source, rule.target} for rule in resource.equality_constraints]

@@ -66,7 +66,7 @@ class BatchOnBehalf:
         return results
 
     def tried(self, operations: Sequence[bytes]) -> list[Result]:
-        """What `write` would return. Nothing is written, and nothing recorded."""
+        """Return what `write` would return. Nothing is written, and nothing recorded."""
         with closing(_body(operations)) as body:
             request = self._request()
             figures = BatchFigures(request, Parameters(Mode.INDEPENDENT), len(body))

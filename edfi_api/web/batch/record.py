@@ -237,7 +237,7 @@ class RecordedOperations:
                 self._record_refused(operation, problem, noted.missing, noted.rules, self._recorder)
 
     def _with_problems(self) -> Iterator[tuple[_Noted, dict[str, Any] | None]]:
-        """What was noted, with the problem that it has."""
+        """Yield what was noted, with the problem that it has."""
         if self._problems is None:
             return
         self._problems.seek(0)
@@ -302,7 +302,8 @@ def _resource(operation: Operation) -> str:
 
 
 def _without_body(refused: RefusedWrite) -> RefusedWrite:
-    """What is kept of one refusal of many: the first violation, and of the body the key of a target that is missing."""
+    """Return what is kept of one refusal of many: the first violation, and of the body the key of a target that is
+    missing."""
     problem, missing = refused.problem, refused.missing[:1]
     if violations := problem.get("validationErrors"):
         problem = problem | {"validationErrors": dict([next(iter(violations.items()))])}

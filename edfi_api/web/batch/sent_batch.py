@@ -168,7 +168,7 @@ def _with_little_mapped(text: mmap.mmap) -> Iterator[tuple[int, int]]:
 
 
 def has_lines(content_type: str) -> bool:
-    """Whether a body of this type has an operation in each line. Raises UnsupportedMediaType."""
+    """Return whether a body of this type has an operation in each line. Raises UnsupportedMediaType."""
     declared = content_type.partition(";")[0].strip().lower()
     if declared not in _LINES and declared != _ARRAY:
         raise UnsupportedMediaType
@@ -176,8 +176,8 @@ def has_lines(content_type: str) -> bool:
 
 
 def answers_in_lines(accept: str, body_is_lines: bool) -> bool:
-    """Whether the answer has a result in each line: as the body has operations, unless `Accept` names exactly one of
-    the two forms."""
+    """Return whether the answer has a result in each line: as the body has operations, unless `Accept` names exactly
+    one of the two forms."""
     named = {each.partition(";")[0].strip().lower() for each in accept.split(",")}
     wants_lines, wants_array = bool(named & _LINES), _ARRAY in named
     return body_is_lines if wants_lines == wants_array else wants_lines

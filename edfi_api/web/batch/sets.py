@@ -180,8 +180,8 @@ class Sets:
         return self._conditions_of(first)
 
     def _may_read_what_it_writes(self, operation: Operation) -> bool:
-        """Whether the client may read each document of the resource that the operation may write; of others it learns
-        neither whether they have a natural key nor their versions."""
+        """Return whether the client may read each document of the resource that the operation may write; of others it
+        learns neither whether they have a natural key nor their versions."""
         try:
             allowed = self._singles.authorization(operation)
             read_policy = allowed.read_policy()
@@ -322,7 +322,7 @@ def _refers_to_itself(resource: Resource) -> bool:
 
 
 def goes_alone(operation: Operation) -> bool:
-    """Whether the single request reads what is stored before it decides what to write."""
+    """Return whether the single request reads what is stored before it decides what to write."""
     has_id_by_key = operation.key is not None and sent_id(operation.document or {}) is not None
     return operation.resource is None or has_id_by_key or bool(operation.profile)
 
@@ -374,7 +374,7 @@ def independent(operations: Iterable[ValidatedOperation]) -> Iterator[list[Valid
 
 
 def _has_other_id(operation: Operation) -> bool:
-    """Whether the document of an update has an `id` that is not, or may not be, that of the operation."""
+    """Return whether the document of an update has an `id` that is not, or may not be, that of the operation."""
     document, uuid = operation.document or {}, operation.document_uuid
     if sent_id(document) is None:
         return False

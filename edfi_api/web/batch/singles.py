@@ -111,11 +111,11 @@ class Singles:
         self._check_permissions = check_permissions
 
     def leniency(self) -> Leniency:
-        """How an operation is handled: as the batch is."""
+        """Return how an operation is handled: as the batch is."""
         return Leniency(self._is_strict, any_case=api_settings.MEMBERS_IN_ANY_CASE)
 
     def attempted(self, operation: Operation) -> Attempt:
-        """What the single request would be answered, and the reason of a refusal. Every failure is a result."""
+        """Return what the single request would be answered, and the reason of a refusal. Every failure is a result."""
         leniency, reason = self.leniency(), None
         try:
             if operation.refusal is not None:
@@ -158,8 +158,8 @@ class Singles:
         )
 
     def authorization(self, operation: Operation) -> Authorization:
-        """What the client may do. Raises what the single request would be refused with, and, of an operation by natural
-        key, what a read would be, since it finds its document by reading."""
+        """Return what the client may do. Raises what the single request would be refused with, and, of an operation by
+        natural key, what a read would be, since it finds its document by reading."""
         action, resource = _action(operation), _resource(operation)
         self._check_permissions(action, resource)
         found = authorize(self.user, resource, ACTIONS[action], self.surface, self.using)
@@ -195,7 +195,7 @@ class Singles:
         return self.written(operation, writes.upsert(write, may_do))
 
     def write(self, operation: Operation, leniency: Leniency) -> Write:
-        """What the single request would be decoded to."""
+        """Return what the single request would be decoded to."""
         document, uuid = operation.document, operation.document_uuid
         if operation.key is not None and uuid is None:
             uuid = self._stored_uuid(operation)
@@ -244,7 +244,7 @@ class Singles:
 
 
 def tolerated_in(leniency: Leniency) -> Sequence[Tolerated]:
-    """What is reported as tolerated; strict handling refuses it."""
+    """Return what is reported as tolerated; strict handling refuses it."""
     return () if leniency.is_strict else leniency.tolerated
 
 

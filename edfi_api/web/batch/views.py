@@ -172,8 +172,8 @@ class BatchView(EdFiView):
 
 
 def _memory_for(body: Body) -> AbstractContextManager[int]:
-    """How many bytes the operations may cost that are carried out together: more of them are faster, up to a limit, but
-    batches that run at the same time go on with less. Raises MemoryExhausted."""
+    """Return how many bytes the operations may cost that are carried out together: more of them are faster, up to a
+    limit, but batches that run at the same time go on with less. Raises MemoryExhausted."""
     total = sum(body.costs)
     if total <= SMALL:
         return nullcontext(total)

@@ -132,7 +132,7 @@ def _deflated(data: bytes) -> bytes:
 
 
 def accepts_gzip(request: HttpRequest) -> bool:
-    """Whether the client takes gzip, which it may also exclude."""
+    """Return whether the client takes gzip, which it may also exclude."""
     return bool(_ACCEPTS_GZIP.search(request.headers.get("Accept-Encoding", "")))
 
 

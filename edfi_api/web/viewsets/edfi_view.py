@@ -145,12 +145,13 @@ class AuthorizedView(EdFiView):
     surface: Surface
 
     def authorize(self, request: EdFiRequest) -> Authorization:
-        """What the client may do. Raises what the permission classes of the settings and the claim set refuse."""
+        """Return what the client may do. Raises what the permission classes of the settings and the claim set
+        refuse."""
         self.check_permissions(request)
         return authorize(request.user, self.resource, ACTIONS[self.action], self.surface, self.using)
 
     def reads_all(self, name: ResourceName) -> bool:
-        """Whether the client may read every document of the resource with this name."""
+        """Return whether the client may read every document of the resource with this name."""
         resource, client = self.surface.by_name[name], cast(EdFiRequest, self.request).user
         try:
             return row_policy(client, resource, Action.READ, self.surface, self.using) is None

@@ -96,7 +96,7 @@ def write_condition(if_match: str | None, if_none_match: str | None) -> WriteCon
 
 
 def is_not_modified(request: HttpRequest, document: StoredDocument, part: ProfilePart | None) -> bool:
-    """Whether `If-None-Match` has the tag of what would be served (RFC 9110 §13.1.2).
+    """Return whether `If-None-Match` has the tag of what would be served (RFC 9110 §13.1.2).
 
     The whole tag counts: what was served with links, or through a profile, is another representation.
     """
@@ -131,8 +131,8 @@ def _version(tag: str) -> NamedVersion:
 
 
 def requested_leniency(request: HttpRequest) -> Leniency:
-    """How a request is to be handled: strictly if the client prefers so, or by the setting STRICT, which clients cannot
-    turn off."""
+    """Return how a request is to be handled: strictly if the client prefers so, or by the setting STRICT, which clients
+    cannot turn off."""
     is_strict = api_settings.STRICT or (_PREFER in request.META and _preferred(request) == "strict")
     return Leniency(is_strict, any_case=api_settings.MEMBERS_IN_ANY_CASE)
 

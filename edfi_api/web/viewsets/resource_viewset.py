@@ -162,8 +162,8 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         return self.allowed
 
     def may_be_prepared(self, request: Request) -> bool:
-        """Whether nothing but the client and its claim set decides who may do what the request does, and the database
-        with its documents can be no other one."""
+        """Return whether nothing but the client and its claim set decides who may do what the request does, and the
+        database with its documents can be no other one."""
         client = cast(EdFiRequest, request).user
         return (
             self.action in _ACTIONS
@@ -201,8 +201,8 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         return PreparedRead(**facts, read=read, representation=self.representation)
 
     def act_as_prepared(self, prepared: PreparedAction, document_id: str | None, sent: HttpRequest) -> HttpResponse:
-        """What the action answers to a request of the kind that was prepared, with the headers that the view sets
-        itself. Raises what the action raises."""
+        """Return what the action answers to a request of the kind that was prepared, with the headers that the view
+        sets itself. Raises what the action raises."""
         self.using, self.allowed = prepared.using, prepared.allowed
         request = self.request = cast(EdFiRequest, self.initialize_request(sent))
         request.user = prepared.client
@@ -278,7 +278,8 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         return Response({"pageTokens": tokens})
 
     def requested_representation(self, request: EdFiRequest, part: ProfilePart | None) -> Representation:
-        """How documents are written into the answer: through a part of a profile, with the members of `fields`."""
+        """Return how documents are written into the answer: through a part of a profile, with the members of
+        `fields`."""
         if not request.META.get("QUERY_STRING"):
             return self.representation.under(part)
         view = None if part is None else part.view
@@ -333,7 +334,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         )
 
     def sent_write(self, request: EdFiRequest, **sent: Any) -> Write:
-        """What the client requests; a refusal is recorded with it."""
+        """Return what the client requests; a refusal is recorded with it."""
         self.write = write = Write(
             resource=self.writable,
             client=request.user,

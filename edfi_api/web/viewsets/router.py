@@ -118,7 +118,7 @@ class ServedSurface:
         self.profile_validators = profile_validators(self.validators)
 
     def representation(self, resource: Resource) -> Representation:
-        """How documents of the resource are written into answers."""
+        """Return how documents of the resource are written into answers."""
         return self._representations.of(resource, self.validators[resource.name].extractor)
 
     def writable(self, resource: Resource) -> WritableResource:

@@ -74,7 +74,7 @@ def views_without_a_way(claims: Claims, surface: Surface) -> list[str]:
 
 
 def is_applicable(resource: Resource, action: str, names: Iterable[str], surface: Surface) -> bool:
-    """Whether the resource has the elements that these known strategies need."""
+    """Return whether the resource has the elements that these known strategies need."""
     try:
         CombinedStrategies(names, Subject(resource, surface, is_for_changes=action == Action.READ_CHANGES))
     except StrategyNotApplicable:

@@ -91,7 +91,7 @@ class ValidToken:
 
 
 def is_signed(token: str) -> bool:
-    """Whether the token may be a signed JWT: three parts. Those that this server issues have no dots."""
+    """Return whether the token may be a signed JWT: three parts. Those that this server issues have no dots."""
     return token.count(".") == 2
 
 

@@ -99,7 +99,7 @@ class StoredProfile:
         self._compiled: dict[tuple[ResourceName, Usage], ProfilePart] = {}
 
     def is_the_same(self, name: str, definition: str) -> bool:
-        """Whether it has this name and definition."""
+        """Return whether it has this name and definition."""
         return (self.name, self._text) == (name, definition)
 
     @property
@@ -108,7 +108,7 @@ class StoredProfile:
         return self._checked is None
 
     def names(self, resource: Resource) -> bool:
-        """Whether the definition names the resource, for any usage; of an incompatible one by name alone."""
+        """Return whether the definition names the resource, for any usage; of an incompatible one by name alone."""
         return resource.name in self._parts or (self.is_incompatible and self._names_by_text(resource))
 
     def part(self, resource: Resource, usage: Usage) -> ProfilePart | None:
@@ -156,8 +156,8 @@ class StoredProfile:
         return {name: _tag(self.name, parts) for name, parts in self._parts.items()}
 
     def _names_by_text(self, resource: Resource) -> bool:
-        """Whether the profile names the resource. Nothing is known of a text that cannot be read, so it closes every
-        resource.
+        """Return whether the profile names the resource. Nothing is known of a text that cannot be read, so it closes
+        every resource.
         """
         if self.definition is None:
             return True

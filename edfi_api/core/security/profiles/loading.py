@@ -66,8 +66,8 @@ def read_definitions(text: bytes) -> list[ProfileDefinition]:
 
 
 def refuses(checked: CheckedProfile, *, accept_warnings: bool) -> bool:
-    """Whether the profile is not stored: for its errors, and for what it names without hiding it unless warnings are
-    accepted."""
+    """Return whether the profile is not stored: for its errors, and for what it names without hiding it unless warnings
+    are accepted."""
     return any(is_fatal(finding, accept_warnings) for finding in checked.findings)
 
 
@@ -151,7 +151,7 @@ def notices(profile: Profile, checker: ProfileChecker) -> list[str]:
 
 
 def has_errors(profile: Profile, checker: ProfileChecker) -> bool:
-    """Whether a stored profile does not fit the standard of the checker."""
+    """Return whether a stored profile does not fit the standard of the checker."""
     return any(finding.severity is FindingSeverity.ERROR for finding in findings(profile, checker))
 
 
@@ -180,7 +180,7 @@ def _named(names: Sequence[str], profiles: QuerySet[Profile]) -> list[Profile]:
 
 
 def is_fatal(finding: Finding, accept_warnings: bool) -> bool:
-    """Whether a profile with this finding is not stored."""
+    """Return whether a profile with this finding is not stored."""
     return finding.severity is FindingSeverity.ERROR or (finding.hides_less and not accept_warnings)
 
 

@@ -48,7 +48,7 @@ class ProfileMediaType:
 
 
 def is_of_a_profile(declared: str) -> bool:
-    """Whether a media type begins like those of profiles."""
+    """Return whether a media type begins like those of profiles."""
     return declared.lower().startswith(_BEGINNING)
 
 
@@ -185,7 +185,7 @@ class Negotiation:
             raise WrongProfileUsage(requested.usage, self.method)
 
     def _refusal(self, named: StoredProfile, requested: ProfileMediaType, own: list[ProfilePart]) -> Exception:
-        """Why an existing profile has no part for the request."""
+        """Return why an existing profile has no part for the request."""
         name = self.resource.name.resource
         if named.names(self.resource):
             left = {"DELETE", *(method for usage in named.usages(self.resource) for method in _METHODS[usage])}
@@ -217,7 +217,7 @@ class Visibility:
     parts: Callable[[Resource], list[ProfilePart]]
 
     def is_open(self, resource: Resource) -> bool:
-        """Whether the client can read the resource, in full or through a profile."""
+        """Return whether the client can read the resource, in full or through a profile."""
         try:
             self.parts(resource)
         except NoUsableProfile:
@@ -225,14 +225,14 @@ class Visibility:
         return True
 
     def shows(self, resource: Resource, path: JsonPath) -> bool:
-        """Whether every value at the path is visible."""
+        """Return whether every value at the path is visible."""
         if not self.is_open(resource):
             return False
         parts = self.parts(resource)
         return not parts or any(part.view is None or is_always_visible(path, part.view) for part in parts)
 
     def shows_references(self, referrer: Resource, target: Resource) -> bool:
-        """Whether every place by which documents of one resource can refer to those of the other is visible."""
+        """Return whether every place by which documents of one resource can refer to those of the other is visible."""
         names = {target.name} if target.superclass is None else {target.name, target.superclass.name}
         references = [reference.path for reference in referrer.references if reference.target in names]
         descriptors = [descriptor.path for descriptor in referrer.descriptors if descriptor.target in names]
@@ -240,7 +240,7 @@ class Visibility:
 
 
 def visibility_of(client: AuthenticatedClient, profiles: ProfileCatalogs) -> Visibility:
-    """What is visible to a client, by its assigned profiles."""
+    """Return what is visible to a client, by its assigned profiles."""
     if not client.profile_ids:
         return Visibility(lambda _: [])
     catalog = profiles.at(client.claims_version)

@@ -89,7 +89,8 @@ def bring_index_in_line(using: str) -> str:
 
 
 def decides_by_ownership() -> bool:
-    """Whether a resource claim does by default, or a claim set that an application has or that an operator has made."""
+    """Return whether a resource claim does by default, or a claim set that an application has or that an operator has
+    made."""
     is_in_use = Q(applications__isnull=False) | Q(is_system_reserved=False)
     by_ownership = Q(grants__overrides__strategies__contains=[OWNERSHIP_BASED])
     return (

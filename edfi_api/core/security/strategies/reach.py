@@ -156,7 +156,7 @@ class Reachable:
         return _ABOVE if self.reach.is_inverted else BELOW
 
     def includes(self, kind: SecurableKind, value: str) -> str:
-        """Whether one organization or person is reached."""
+        """Return whether one organization or person is reached."""
         match kind:
             case SecurableKind.ORGANIZATION:
                 is_related = _is_above_claims(value) if self.reach.is_inverted else _is_below_claims(value)
@@ -168,7 +168,7 @@ class Reachable:
                 return self._is_associated(kind, value)
 
     def includes_during(self, kind: SecurableKind, value: str) -> str:
-        """Whether one person was reached at some time between the change versions `d.began` and `d.ended`."""
+        """Return whether one person was reached at some time between the change versions `d.began` and `d.ended`."""
         if kind is SecurableKind.CONTACT:
             student = self._associated_during(SecurableKind.STUDENT, "q.student")
             return _exists(

@@ -282,8 +282,9 @@ class Relationship:
         return [group for group in self.checked if group != contact or student not in self.checked]
 
     def _is_reached_by_itself(self, group: Group) -> bool:
-        """Whether the documents are the associations by which this person is reached: one at a reached organization
-        reaches its person, so that nothing remains to be checked of it. Upwards the organizations are others."""
+        """Return whether the documents are the associations by which this person is reached: one at a reached
+        organization reaches its person, so that nothing remains to be checked of it. Upwards the organizations are
+        others."""
         if self.reach.is_inverted or not self._has_organization or group[0].kind is SecurableKind.ORGANIZATION:
             return False
         checks_organization = self.checked[0][0].kind is SecurableKind.ORGANIZATION

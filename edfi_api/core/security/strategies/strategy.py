@@ -138,7 +138,7 @@ class Strategy(ABC):
 
 
 def tests_of(value: str, condition: str) -> tuple[Sql, Sql]:
-    """Whether there is a value, and whether it meets the condition."""
+    """Return whether there is a value, and whether it meets the condition."""
     return Sql(f"{value} IS NOT NULL"), Sql(f"coalesce({condition}, false)")
 
 

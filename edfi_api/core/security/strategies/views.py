@@ -250,7 +250,7 @@ class ViewConditions:
     basis: Basis
 
     def is_listed_itself(self, values: Values) -> str:
-        """Whether a document of the basis is in the view."""
+        """Return whether a document of the basis is in the view."""
         if isinstance(values, RowValues):
             return self._is_listed(values.column("document_uuid"))
         return f"""(
@@ -264,7 +264,7 @@ class ViewConditions:
         return f"d.document_uuid IN (SELECT listed.document_uuid FROM {self._table} listed)"
 
     def is_listed_by(self, path: BasisPath, values: Values) -> str:
-        """Whether the document of the basis at the end of the path is in the view."""
+        """Return whether the document of the basis at the end of the path is in the view."""
         if isinstance(values, KeptValues):
             return self._is_listed_by_key(path, values)
         last = f"l{len(path.targets)}"
@@ -345,7 +345,7 @@ def _steps(path: BasisPath, values: Values) -> str:
 
 
 def _has_key(document_uuid: str, path: BasisPath, values: Values) -> str:
-    """Whether a document of the basis has the key that the subject has at the end of the path."""
+    """Return whether a document of the basis has the key that the subject has at the end of the path."""
     row = RowValues("t")
     key = (
         f"coalesce({', '.join(map(row.member, dict.fromkeys(value.there)))}) = {values.member(value.here)}"
@@ -374,7 +374,7 @@ def _object(tree: Mapping[str, Any]) -> str:
 
 
 def is_custom_view(name: str) -> bool:
-    """Whether the name has the form of a custom view strategy."""
+    """Return whether the name has the form of a custom view strategy."""
     return bool(_NAME.fullmatch(name)) and len(name) <= _LONGEST_NAME
 
 

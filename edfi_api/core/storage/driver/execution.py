@@ -32,8 +32,8 @@ class TooMuchContention(Exception):
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether the error is temporary: the database is unreachable, starting, out of disk space or connections, or read
-    only as a standby is, for which Django raises InternalError."""
+    """Return whether the error is temporary: the database is unreachable, starting, out of disk space or connections,
+    or read only as a standby is, for which Django raises InternalError."""
     return isinstance(error, OperationalError | InterfaceError) or isinstance(error.__cause__, ReadOnlySqlTransaction)
 
 
@@ -208,7 +208,7 @@ def _run(statement: BoundStatement, connection: BaseDatabaseWrapper) -> list[Row
 
 
 def _has_lost_its_server(connection: BaseDatabaseWrapper) -> bool:
-    """Whether an established connection was lost, as opposed to a server that cannot be reached at all."""
+    """Return whether an established connection was lost, as opposed to a server that cannot be reached at all."""
     if connection.connection is None or connection.in_atomic_block:
         return False
     return bool(connection.connection.closed or connection.connection.broken)

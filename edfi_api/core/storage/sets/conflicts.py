@@ -58,7 +58,7 @@ class Conflicts:
     later: dict[int, int] = field(default_factory=dict)
 
     def pass_sizes(self, rows: int) -> list[int]:
-        """How many of the batch's `rows` are written in each pass."""
+        """Return how many of the batch's `rows` are written in each pass."""
         sizes = Counter(self.later.values())
         first = rows - len(self.later) - len(self.duplicates) - len(self.missing)
         return [first, *(sizes[pass_number] for pass_number in sorted(sizes))]

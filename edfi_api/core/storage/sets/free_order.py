@@ -106,12 +106,13 @@ class DeferredDocuments(TemporaryDatabase):
         self._size -= 1
 
     def has_earlier(self, own: Iterable[bytes], number: int | None = None) -> bool:
-        """Whether one for the same document waits that came before this number; without a number whether any does."""
+        """Return whether one for the same document waits that came before this number; without a number whether any
+        does."""
         query = "SELECT 1 FROM provided WHERE alias = ?1 AND (?2 IS NULL OR number < ?2) LIMIT 1"
         return any(self._database.execute(query, (alias, number)).fetchone() for alias in own)
 
     def may_come(self, missing: Iterable[UUID], number: int) -> bool:
-        """Whether others that wait provide all these targets."""
+        """Return whether others that wait provide all these targets."""
         query = "SELECT 1 FROM provided WHERE alias = ? AND number <> ? LIMIT 1"
         return all(self._database.execute(query, (target.bytes, number)).fetchone() for target in missing)
 

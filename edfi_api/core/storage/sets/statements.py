@@ -269,7 +269,7 @@ def write_imported(*, keeps_keys: bool) -> str:
 
 
 def is_same_as_imported(*, keeps_keys: bool) -> str:
-    """Whether a stored document `d` is that of the row `s`, envelope included."""
+    """Return whether a stored document `d` is that of the row `s`, envelope included."""
     return _IS_SAME_AS_IMPORTED.format(body=body_of("s", keeps_keys=keeps_keys))
 
 

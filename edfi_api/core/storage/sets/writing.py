@@ -135,7 +135,7 @@ class _Statements(NamedTuple):
 
 
 def _are_descriptors(rows: Mapping[int, Row]) -> bool:
-    """Whether the rows are descriptors, which are never in one set with other resources."""
+    """Return whether the rows are descriptors, which are never in one set with other resources."""
     return any(row.document.resource.is_descriptor for row in rows.values())
 
 

@@ -56,7 +56,8 @@ _BACK_REFERENCE = re.compile(r"escape sequence: \\[1-9]|\(\?P=")
 
 
 def _is_less(one: Any, other: Any) -> bool:
-    """Whether one number or text is less than the other: dates and times are compared as such in Ed-Fi's form."""
+    """Return whether one number or text is less than the other: dates and times are compared as such in Ed-Fi's
+    form."""
     if isinstance(one, str) != isinstance(other, str):
         return False
     return bool(one < other)
@@ -112,7 +113,8 @@ class Condition:
             yield from (indexes for indexes, value in found if not all(test(value) for test in tests))
 
     def holds(self, write: RuledWrite) -> bool:
-        """Whether the condition holds for at least one value of the member; `present = false` if there is none."""
+        """Return whether the condition holds for at least one value of the member; `present = false` if there is
+        none."""
         found = values_at(write.document, self.path.steps)
         if not found:
             return self.operators.get("present") is False
@@ -146,7 +148,7 @@ class Condition:
         return [given for given in self.operators.values() if isinstance(given, Mapping)]
 
     def _differs(self, write: RuledWrite) -> bool:
-        """Whether the member has other values than in the stored document, if there is one."""
+        """Return whether the member has other values than in the stored document, if there is one."""
         if write.stored is None:
             return False
         bodies = (write.stored, write.document)
@@ -264,7 +266,7 @@ class InvalidPattern(ValueError):
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether the pattern matches the text as a whole. Raises InvalidPattern."""
+    """Return whether the pattern matches the text as a whole. Raises InvalidPattern."""
     return _compiled(pattern).fullmatch(text) is not None
 
 

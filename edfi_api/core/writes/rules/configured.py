@@ -224,5 +224,5 @@ def _incompatibilities(condition: Condition, resource: Resource, resources: Look
 
 
 def _has(resource: Resource, path: JsonPath) -> bool:
-    """Whether documents of the resource may have a member."""
+    """Return whether documents of the resource may have a member."""
     return find_schema(resource.json_schema, path.steps) is not None

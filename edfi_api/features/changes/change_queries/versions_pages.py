@@ -91,7 +91,7 @@ class VersionsView:
         return TemplateResponse(request, "edfi_api/document_versions.html", context)
 
     def _preview(self, request: HttpRequest, resource: Resource, document_uuid: UUID) -> HttpResponse:
-        """What the restoration of a version would change, before it is asked for."""
+        """Return what the restoration of a version would change, before it is asked for."""
         if not _may_restore(request):
             raise PermissionDenied
         using, number = shown_in(request).using, row_in(request.GET["restore"])

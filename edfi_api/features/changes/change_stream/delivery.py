@@ -85,7 +85,7 @@ class ChangeListener:
                 pass
 
     def _take_notifications(self) -> bool:
-        """Whether notifications have already arrived together with the result of a query; removes them."""
+        """Return whether notifications have already arrived together with the result of a query; removes them."""
         were_there = False
         while self._connection.pgconn.notifies():
             were_there = True
@@ -140,7 +140,7 @@ class Delivery:
             yield
 
     def accept(self, batch: EventBatch) -> bool:
-        """Whether all events of the batch are done; False if one has to be retried when the delivery is due."""
+        """Return whether all events of the batch are done; False if one has to be retried when the delivery is due."""
         raise NotImplementedError
 
 
@@ -187,7 +187,7 @@ class ToHandler(Delivery):
         return all(self._handle(event) for event in filter(self._handler.accepts, batch.events))
 
     def _handle(self, event: Event) -> bool:
-        """Whether the event is done: handled, or a dead letter."""
+        """Return whether the event is done: handled, or a dead letter."""
         with _failures_of(self._handler, self.using) as failed, transaction.atomic(self.using):
             self._handler.handle(event)
             self.consumer.move_to(event.version)
@@ -233,7 +233,7 @@ def deliver_for_ever(deliveries: Collection[Delivery], using: str = DEFAULT_DB_A
 
 
 def deliver_again(letter: DeadLetter, handlers: Iterable[Handler]) -> bool:
-    """Whether the handler succeeds now; the dead letter is deleted then. Raises UnknownHandler."""
+    """Return whether the handler succeeds now; the dead letter is deleted then. Raises UnknownHandler."""
     source = log_of([letter.resource]).name
     handler = next((each for each in handlers if (each.name, each.log.name) == (letter.handler, source)), None)
     if handler is None:

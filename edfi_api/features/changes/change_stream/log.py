@@ -100,7 +100,7 @@ class Log(Protocol):
     first_after: str
 
     def resources(self, paths: Collection[str]) -> Collection[Resource]:
-        """What a reader is limited to; nothing means all. Raises UnknownResource and StreamedByItself."""
+        """Return what a reader is limited to; nothing means all. Raises UnknownResource and StreamedByItself."""
 
     def reader(self, resources: Collection[Resource], using: str) -> Reader:
         """A reader of a database."""

@@ -120,7 +120,7 @@ def _names(request: EdFiRequest, shown: list[Version]) -> dict[int, str]:
 
 
 def _page(request: EdFiRequest) -> tuple[int, int]:
-    """How many versions, and before which one. Raises UnknownQueryField and ParameterValidationFailed."""
+    """Return how many versions, and before which one. Raises UnknownQueryField and ParameterValidationFailed."""
     found = read_filters(_PARAMETERS, request.query_params).or_failed_validation()
     given = {each.field.name: each.value for each in found}
     size = given.get("limit", min(_MOST, api_settings.DEFAULT_PAGE_SIZE))

@@ -25,7 +25,7 @@ def add_trust(parser: ArgumentParser) -> None:
 
 
 def given_trust(options: dict[str, Any]) -> Trust:
-    """What the options say."""
+    """Return what the options say."""
     return Trust(options["ca"], options["insecure"])
 
 

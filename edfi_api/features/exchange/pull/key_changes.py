@@ -293,7 +293,7 @@ class KeyChanges:
             on_way.pop()
 
     def _has_to_wait(self, other: ListedKeyChange, on_way: list[ListedKeyChange]) -> bool:
-        """Whether the other one gets its new key, or a temporary one, before the last on the way."""
+        """Return whether the other one gets its new key, or a temporary one, before the last on the way."""
         if all(each.number != other.number for each in on_way):
             on_way.append(other)
             return True
@@ -313,8 +313,8 @@ class KeyChanges:
         return next((each for each in found if self.memory.owner(each) is None), None)
 
     def _gives_way(self, resource: Resource, document: UUID) -> bool:
-        """Whether a document that has the new key of another one gets a temporary key. The source cannot have it any
-        more: it does not list deletes of documents whose keys others have now."""
+        """Return whether a document that has the new key of another one gets a temporary key. The source cannot have it
+        any more: it does not list deletes of documents whose keys others have now."""
         if not self.is_whole or self.memory.owner(document) is not None:
             return False
         temporary = _temporary_text()
@@ -407,7 +407,7 @@ def _temporary_text() -> str:
 
 
 def _is_plain_text(resource: Resource, path: JsonPath) -> bool:
-    """Whether a member of the key can have any text."""
+    """Return whether a member of the key can have any text."""
     if len(path.steps) > 1 or resource.is_descriptor:
         return False
     schema = resource.json_schema["properties"][path.steps[0]]

@@ -53,5 +53,5 @@ class Mends(FunctionsOfResources):
         super().__init__(modules, _MARK)
 
     def of(self, refused: RefusedHere) -> list[Before | Instead]:
-        """What to write. A function that fails is logged, and mends nothing."""
+        """Return what to write. A function that fails is logged, and fixes nothing."""
         return self.results(refused.resource, refused)[:_MOST]

@@ -447,7 +447,7 @@ class _Window:
                 yield Candidate(here, self._text(resource, body), Place(rank, line))
 
     def _is_mapped(self, resource: Resource, body: dict[str, Any]) -> bool:
-        """Whether it is a descriptor that is another one here."""
+        """Return whether it is a descriptor that is another one here."""
         return resource.is_descriptor and self.mapping.has_there(f"{body.get('namespace')}#{body.get('codeValue')}")
 
     def _text(self, resource: ReadResource, body: dict[str, Any]) -> bytes:
@@ -474,7 +474,8 @@ class _Window:
                 self.outcomes.take(written)
 
     def _is_to_be_mended(self, written: Written[Place]) -> bool:
-        """Whether the document was refused, and a function of the host may know what to do; it is kept for that."""
+        """Return whether the document was refused, and a function of the host may know what to do; it is kept for
+        that."""
         candidate = written.candidate
         if isinstance(written.result, Outcome) or not self.mends.has(candidate.resource.url_path.strip("/")):
             return False

@@ -78,7 +78,7 @@ def remote_id_of(listed: Mapping[str, Any], id_: UUID) -> str:
 
 
 def is_scalar(value: Any) -> bool:
-    """Whether it can be the value of a key."""
+    """Return whether it can be the value of a key."""
     return isinstance(value, str | int | float | Decimal)
 
 

@@ -50,5 +50,5 @@ class FixUpHooks(FunctionsOfResources):
         super().__init__(modules, _MARK)
 
     def first(self, refused: RefusedDocument) -> list[FirstDocument]:
-        """What to send first. A function that fails is logged, and helps nothing."""
+        """Return what to send first. A function that fails is logged, and helps nothing."""
         return self.results(refused.resource, refused)[:_MOST]

@@ -80,7 +80,7 @@ class PushDelivery(Delivery):
         return self
 
     def is_behind(self, version: Newest) -> bool:
-        """Whether something is to be sent, also if somebody has asked for refused documents to be sent again."""
+        """Return whether something is to be sent, also if somebody has asked for refused documents to be sent again."""
         return super().is_behind(version) or bool(self._sent.asked(1))
 
     def steps(self, version: Newest) -> Iterator[None]:
@@ -111,8 +111,8 @@ class PushDelivery(Delivery):
         self._reported_refused = refused
 
     def _attempt(self, send: Callable[[], None]) -> bool:
-        """Whether the target has answered; if not, this delivery is due again later. Raises RemoteFailed if it is not
-        patient."""
+        """Return whether the target has answered; if not, this delivery is due again later. Raises RemoteFailed if it
+        is not patient."""
         began, before = time.monotonic(), self._sender.figures.accepted
         try:
             send()
@@ -143,7 +143,8 @@ class PushDelivery(Delivery):
                 self._sender.send_again(documents, readable)
 
     def _moves_organizations(self, batch: EventBatch, readable: ReadableDocuments) -> bool:
-        """Whether the hierarchy of organizations may have changed, which decides what may be read of everything."""
+        """Return whether the hierarchy of organizations may have changed, which decides what may be read of
+        everything."""
         paths = {each.url_path.strip("/") for each in readable.resources if each.organization}
         return any(each.resource in paths and each.operation in _MOVES for each in batch.events)
 

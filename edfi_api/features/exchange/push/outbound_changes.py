@@ -90,7 +90,8 @@ class _Segment:
         return list(self._by_document.values())
 
     def ends_before(self, outbound: OutboundChange) -> bool:
-        """Whether another document has had an identity of this one; if that is not known, it may have been so."""
+        """Return whether another document has had an identity of this one; if that is not known, it may have been
+        so."""
         if self._unknown:
             return not outbound.is_delete
         owners = (self._given_up.get(identity, outbound.document_uuid) for identity in outbound.identities)
@@ -146,7 +147,7 @@ def _validators() -> DocumentValidators:
 
 
 def _links(resource: Resource, body: dict[str, Any]) -> tuple[frozenset[UUID], frozenset[UUID]]:
-    """What a stored body is, and what it refers to; nothing for one that another data standard has left."""
+    """Return what a stored body is, and what it refers to; nothing for one that another data standard has left."""
     extractor = validator_of(resource).extractor
     try:
         targets = frozenset(reference.referential_id for reference in extractor.references(body))

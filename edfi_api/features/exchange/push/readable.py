@@ -86,8 +86,8 @@ class ReadableDocuments:
         return self._predicates[resource.name]
 
     def passes(self, outbound: OutboundChange) -> bool:
-        """Whether the document may be sent as far as its resource and the mapping decide it: a descriptor that has
-        another URI there is not sent."""
+        """Return whether the document may be sent as far as its resource and the mapping decide it: a descriptor that
+        has another URI there is not sent."""
         if outbound.resource.name not in self._predicates:
             return False
         body = outbound.last_body

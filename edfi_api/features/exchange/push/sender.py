@@ -82,7 +82,7 @@ class RefusedOfRun(TemporaryDatabase):
         self._database.executemany("DELETE FROM refused WHERE document = ?", ((each.bytes,) for each in documents))
 
     def numbers(self) -> tuple[int, int]:
-        """How many were refused for other reasons, and how many were denied."""
+        """Return how many were refused for other reasons, and how many were denied."""
         counts = dict(self._database.execute("SELECT is_denied, count(*) FROM refused GROUP BY is_denied"))
         return counts.get(0, 0), counts.get(1, 0)
 
@@ -167,7 +167,7 @@ class _Segment:
         return row is not None and row.is_refused
 
     def is_resolved_by(self, accepted: Outcome) -> bool:
-        """Whether the document was refused, and is not any more: not while one that it has replaced is there."""
+        """Return whether the document was refused, and is not any more: not while one that it has replaced is there."""
         row = self.rows.get(accepted.outbound.document_uuid)
         if row is None or not row.is_refused:
             return False
@@ -176,12 +176,13 @@ class _Segment:
         return not accepted.former_id and set(row.former_ids) <= {accepted.remote_id}
 
     def may_be_there(self, outbound: OutboundChange) -> bool:
-        """Whether this connection may have written the document. If it sends only a part of the documents, one that is
-        there all the same may be somebody else's."""
+        """Return whether this connection may have written the document. If it sends only a part of the documents, one
+        that is there all the same may be somebody else's."""
         return not self.is_limited or outbound.document_uuid in self.rows
 
     def is_moot(self, attempt: Attempt, others: Collection[str]) -> bool:
-        """Whether there is nothing to delete: another document has the id there, or this one was never accepted."""
+        """Return whether there is nothing to delete: another document has the id there, or this one was never
+        accepted."""
         if attempt.remote_id is not None:
             return attempt.remote_id in others
         return self.is_limited and self.is_refused(attempt.outbound.document_uuid)
@@ -372,7 +373,7 @@ class SegmentSender:
             self._count_refused()
 
     def _fixed_up(self, refused: Outcome, sent: _Segment) -> list[Outcome]:
-        """What is refused after a fix-up hook, if there is one, has sent something first."""
+        """Return what is refused after a fix-up hook, if there is one, has sent something first."""
         outbound = refused.outbound
         if outbound.body is None:
             return [refused]
@@ -410,7 +411,8 @@ class SegmentSender:
 
 
 def _may_pass_behind(refused: Iterable[Outcome]) -> Callable[[Outcome], bool]:
-    """Whether another attempt may be accepted when others of them have been: not if only its own body is at fault."""
+    """Return whether another attempt may be accepted when others of them have been: not if only its own body is at
+    fault."""
     identities = frozenset[UUID]().union(*(each.outbound.identities for each in refused))
     return lambda each: each.status != _INVALID or bool(each.outbound.targets & identities)
 

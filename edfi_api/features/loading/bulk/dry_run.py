@@ -67,7 +67,7 @@ class AcceptedDocuments(TemporaryDatabase):
 
 
 def contains(value: Any, example: Any) -> bool:
-    """Whether a JSON value contains another one, as by `@>`."""
+    """Return whether a JSON value contains another one, as by `@>`."""
     if isinstance(example, Mapping):
         return isinstance(value, dict) and all(
             name in value and contains(value[name], member) for name, member in example.items()

@@ -142,7 +142,7 @@ class _DeferredCandidates(DeferredDocuments):
         self.wait_again(number, (), may_be_in_circle=False)
 
     def waits_for(self, rank: int, own: Iterable[bytes]) -> bool:
-        """Whether the same document waits."""
+        """Return whether the same document waits."""
         return rank in self._ranks and self.has_earlier(own)
 
     def remove(self, number: int) -> None:
@@ -309,7 +309,7 @@ class DeferredReferences:
         self._deferred: set[str] = set()
 
     def may_resolve_later(self, rank: int, result: Outcome | Refusal) -> bool:
-        """Whether a document was refused only for targets whose resources follow or have deferred documents."""
+        """Return whether a document was refused only for targets whose resources follow or have deferred documents."""
         if not isinstance(result, UnresolvedReference):
             return False
         return missing_resources(result) <= self._not_before[rank] | self._deferred

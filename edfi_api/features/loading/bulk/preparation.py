@@ -149,7 +149,7 @@ class Preparation:
 
 
 def _is_accepted(position: int, validated: ValidatedDocument, work: Work, prepared: Prepared) -> bool:
-    """Whether custom rules that read the document only accept it; adds their refusal, or what they warn of."""
+    """Return whether custom rules that read the document only accept it; adds their refusal, or what they warn of."""
     rules = None if work.skips_rules else rules_of(validated.resource)
     if rules is None:
         return True
@@ -198,7 +198,7 @@ def _may_stand_together(one: Resource, other: Resource) -> bool:
 
 
 def are_descriptors(batch: Batch) -> bool:
-    """Whether a batch is one of descriptors."""
+    """Return whether a batch is one of descriptors."""
     return batch[0].resource.is_descriptor
 
 

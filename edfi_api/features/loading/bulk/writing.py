@@ -75,12 +75,12 @@ class BatchWriter:
         return {id_: stored[id_] for id_, used in prepared.descriptors if stored.get(id_, used) != used}
 
     def looks_up(self, resource: Resource) -> bool:
-        """Whether custom rules may look at what was written before documents of the resource."""
+        """Return whether custom rules may look at what was written before documents of the resource."""
         check = self._check(resource)
         return check is not None and check.looks_up
 
     def goes_alone(self, resource: Resource) -> bool:
-        """Whether they may look at other documents of the resource itself."""
+        """Return whether they may look at other documents of the resource itself."""
         check = self._check(resource)
         return check is not None and check.looks_at_own
 
@@ -157,7 +157,7 @@ class BatchWriter:
         return {**dict.fromkeys(prepared.aliases, TooMuchContention()), **prepared.refusals}
 
     def _judged(self, batch: Batch, prepared: Prepared, *, is_circle: bool) -> "_Judged":
-        """What rules find, in documents that are not stored, or are locked."""
+        """Return what rules find, in documents that are not stored, or are locked."""
         looked_up = [position for position in prepared.aliases if self.looks_up(batch[position].resource)]
         documents = {position: self._validated(batch[position]) for position in looked_up}
         ids = chain.from_iterable(each.targets for each in documents.values())

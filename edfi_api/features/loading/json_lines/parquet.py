@@ -127,7 +127,7 @@ class _Columns:
 
 
 def _read_as(schema: dict[str, Any]) -> Any:
-    """What pyarrow can make of a JSON string: it reads timestamps, but no dates."""
+    """Return what pyarrow can make of a JSON string: it reads timestamps, but no dates."""
     match schema.get("format"):
         case "date":
             return pyarrow.timestamp("s")

@@ -399,5 +399,5 @@ def _surface(standard: str) -> Surface:
 
 
 def _is_version(standard: str, version: str) -> bool:
-    """Whether 5.2.0 is the version of 5.2."""
+    """Return whether 5.2.0 is the version of 5.2."""
     return version == standard or version.startswith(f"{standard}.")

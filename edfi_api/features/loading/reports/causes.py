@@ -128,7 +128,7 @@ class Causes(TemporaryDatabase):
 
 
 def _in_general(reason: str) -> str:
-    """What refusals for one reason have in common; what is wrong twice with a document is one thing."""
+    """Return what refusals for one reason have in common; what is wrong twice with a document is one thing."""
     for pattern, general in _VARYING:
         reason = pattern.sub(general, reason)
     return "; ".join(dict.fromkeys(reason.split("; ")))

@@ -143,8 +143,8 @@ class RefusalLog:
                 self._report.close()
 
     def _is_counted_with_others(self, refused: Refused) -> bool:
-        """Whether a line at the end includes this refusal, so that it is not listed. The first of each cause is listed.
-        Refusals of unknown resources are not, up to a number of resources: names are arbitrary text."""
+        """Return whether a line at the end includes this refusal, so that it is not listed. The first of each cause is
+        listed. Refusals of unknown resources are not, up to a number of resources: names are arbitrary text."""
         if refused.is_of_no_resource and self._is_left_out(refused):
             return True
         cause = refused.cause
@@ -194,7 +194,7 @@ def raise_failure(result: LoadResult, files: int, limit: RefusalLimit | None) ->
 
 
 def refused_in_all(result: LoadResult, where: Path | str) -> str:
-    """How much was refused, and where that is listed, as the end of a line; nothing without refusals."""
+    """Return how much was refused, and where that is listed, as the end of a line; nothing without refusals."""
     refused = result.total(REFUSED)
     return f"; {refused:,} refused, see {where}" if refused else ""
 

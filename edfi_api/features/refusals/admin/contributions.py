@@ -173,7 +173,7 @@ def document_panels(shown: ShownDocument) -> Iterator[Panel | Problems]:
 
 
 def _nothing_open() -> str:
-    """What was looked for without finding anything open."""
+    """Return what was looked for without finding anything open."""
     if not api_settings.WRITE_RECORDER:
         return "Refused writes are not recorded."
     if is_hashed():

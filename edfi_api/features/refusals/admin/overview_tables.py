@@ -85,7 +85,7 @@ def _found(found: FoundByRule | None) -> list[Any]:
 
 
 def activity(found: Iterable[Activity]) -> PageTable:
-    """What clients have sent; the name of a client leads to the same by resource."""
+    """Return what clients have sent; the name of a client leads to the same by resource."""
     rows = [
         cells(each.vendor, Cell(each.name, filtered(_ACTIVITY, {"client": each.client})))
         + _writes(each.writes, {"client": each.client})
@@ -100,7 +100,7 @@ def activity(found: Iterable[Activity]) -> PageTable:
 
 
 def activity_of(name: str, client: int, found: Iterable[tuple[str, Writes]]) -> PageTable:
-    """What one client has sent, by resource."""
+    """Return what one client has sent, by resource."""
     rows = [
         cells(kinds_at(resource)) + _writes(writes, {"client": client, **({"resource": resource} if resource else {})})
         for resource, writes in found

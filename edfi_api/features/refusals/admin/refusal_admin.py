@@ -61,7 +61,7 @@ def _shows_keys(request: HttpRequest) -> bool:
 
 
 def _why_hidden(request: HttpRequest) -> str:
-    """Why the list shows neither keys nor messages; empty if it does."""
+    """Return why the list shows neither keys nor messages; empty if it does."""
     if is_hashed():
         return "This server keeps neither natural keys nor values of refused writes (MEADOWLARK_REFUSAL_KEYS)."
     if not request.user.has_perm(VIEW_KEYS):
@@ -131,7 +131,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         return request.user.has_perm(VIEW_KEYS)
 
     def has_send_permission(self, request: HttpRequest) -> bool:
-        """Whether the user may have connections send, as those may who change connections."""
+        """Return whether the user may have connections send, as those may who change connections."""
         return request.user.has_perm("exchange.change_connection")
 
     def get_search_results(
@@ -207,7 +207,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         return self.export_csv(request, cause_of(entry).filter(resolved_at=None))
 
     def activity_view(self, request: HttpRequest) -> HttpResponse:
-        """What each client has sent, or one by resource."""
+        """Return what each client has sent, or one by resource."""
         self._refuse_without_permission(request)
         chosen = request.GET.get("client")
         if chosen is None:
@@ -251,7 +251,7 @@ class RefusalAdmin(TitledAdmin, ReadOnlyAdmin):
         return DocumentKey(summaries.resource_of_entry(row), row.natural_key or "")
 
     def heading(self, request: HttpRequest, row: Any) -> str:
-        """What was sent, and the kind of the problem."""
+        """Return what was sent, and the kind of the problem."""
         sent = " ".join(filter(None, (summaries.kind_of_entry(row), row.document_title)))
         return f"{sent}: {problem_in_words(row.problem)}"
 

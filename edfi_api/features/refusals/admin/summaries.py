@@ -120,7 +120,7 @@ def problem_in_words(problem: str) -> str:
 
 
 def kind_of_cause(problem: str, awaited_resource: str) -> str:
-    """What a cause is for those who see no keys: `Unresolved reference: School`."""
+    """Return what a cause is for those who see no keys: `Unresolved reference: School`."""
     awaited = kind_in_words(awaited_resource).singular if awaited_resource else ""
     return ": ".join(filter(None, (problem_in_words(problem), awaited)))
 
@@ -222,7 +222,7 @@ def resource_of_entry(entry: Any) -> Resource | None:
 
 
 def kind_of_entry(entry: Any) -> str:
-    """What was sent, in words: `Enrolment`."""
+    """Return what was sent, in words: `Enrolment`."""
     return kind_at(entry.resource).singular or "Unknown resource"
 
 

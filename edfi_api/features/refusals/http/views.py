@@ -190,7 +190,7 @@ def _kinds() -> dict[str, tuple[str, str, str]]:
 
 
 def _has_limit(request: EdFiRequest) -> bool:
-    """Whether a file is to have one page. Without a limit it has everything."""
+    """Return whether a file is to have one page. Without a limit it has everything."""
     return "limit" in {name.lower() for name in request.query_params}
 
 

@@ -120,7 +120,7 @@ class KeepForm(forms.Form):
 
 
 def _resources() -> list[tuple[str, list[tuple[str, str]]]]:
-    """What rows may be, in words, by path: descriptors, which are the half of them, come last."""
+    """Return what rows may be, in words, by path: descriptors, which are the half of them, come last."""
     served = [each for each in current_surface().resources if not each.is_read_only]
     groups = ("Documents", False), ("Descriptors", True)
     return [

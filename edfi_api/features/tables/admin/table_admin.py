@@ -401,7 +401,7 @@ def _missing(members: Members, template: Template) -> list[str]:
 
 
 def _state(load: TableLoad) -> str:
-    """What became of a table, in words."""
+    """Return what became of a table, in words."""
     if has_stopped(load):
         return "stopped"
     what = "dry run" if load.is_dry_run else "load"

@@ -51,7 +51,7 @@ def document_panels(shown: ShownDocument) -> Iterator[Panel | Problems]:
 
 
 def _nothing_open(shown: ShownDocument) -> SafeString | str:
-    """What was looked for without finding anything open."""
+    """Return what was looked for without finding anything open."""
     finished = ValidationRun.objects.using(shown.using).filter(finished_at__isnull=False)
     last = finished.order_by("-id").values_list("finished_at", flat=True).first()
     if last is None:

@@ -136,7 +136,7 @@ def dismiss_page(request: HttpRequest, site: AdminSite, row: int) -> HttpRespons
 
 
 def may_dismiss(request: HttpRequest) -> bool:
-    """Whether the user may."""
+    """Return whether the user may."""
     return bool(request.user.has_perm(_ADD))
 
 
@@ -224,7 +224,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, TitledAdmin, ReadOnlyAdmin):
         return with_choice(request, lambda: dismiss_page(request, self.admin_site, row))
 
     def rule_view(self, request: HttpRequest, rule: int, organization: int) -> HttpResponse:
-        """What a rule finds at an organization; POST sets its state."""
+        """Show what a rule finds at an organization; POST sets its state."""
         return self._of_rule(request, "results of a rule shown", rule, organization, self._rule_page)
 
     def csv_view(self, request: HttpRequest, rule: int, organization: int) -> HttpResponse:

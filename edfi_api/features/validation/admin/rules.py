@@ -140,7 +140,7 @@ def checked_parameters(given: Any, declared: dict[str, Any]) -> dict[str, str]:
 
 
 def described(run: ValidationRunRule) -> str:
-    """What a run did with a rule, in words."""
+    """Return what a run did with a rule, in words."""
     counts = f"{run.found} found, {run.appeared} appeared, {run.changed} changed, {run.resolved} resolved"
     reason = f" ({run.reason})" if run.reason else ""
     return f"{run.outcome}{reason}, {'full' if run.is_full else 'incremental'}, {run.seconds:.1f} s: {counts}"

@@ -184,8 +184,8 @@ class VisibleResultsView(ValidationView):
         return Readable.of(request.user, visibility.is_open, self.surface, self.using)
 
     def visible(self, request: EdFiRequest) -> tuple[Represent, Visible]:
-        """What makes the JSON object of a result, and the results that the client may see. Raises what `authorize`
-        does."""
+        """Return what makes the JSON object of a result, and the results that the client may see. Raises what
+        `authorize` does."""
         policy = self.authorize(request).policy
         readable = self.readable(request)
         data = f"{request.META.get('SCRIPT_NAME', '')}/{addresses.DATA}"

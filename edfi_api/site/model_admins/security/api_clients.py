@@ -152,7 +152,8 @@ class ExternalIdentityInline(admin.StackedInline):  # type: ignore[type-arg]
 
 
 def secret_context(request: HttpRequest, client: ApiClient, credentials: Credentials) -> dict[str, Any]:
-    """What the page of a new secret shows in addition to it. The link is made here, while the secret is known."""
+    """Return what the page of a new secret shows in addition to it. The link is made here, while the secret is
+    known."""
     root = base_of(request)
     return {
         "link": f"{root}/{addresses.SHOWN_ONCE}#{make_link(client, credentials)}",
@@ -231,7 +232,7 @@ class ApiClientAdmin(OneByOneAdmin):
         return [ours, why, *super().get_urls()]
 
     def permissions_view(self, request: HttpRequest, client_pk: int) -> HttpResponse:
-        """What the client may do, and from which claim of the tree; for users who may view claim sets, too."""
+        """Show what the client may do, and from which claim of the tree; for users who may view claim sets, too."""
         client = get_object_or_404(ApiClient.objects.select_related("application__vendor"), pk=client_pk)
         if not self.has_view_permission(request, client) or not request.user.has_perm("security.view_claimset"):
             raise PermissionDenied

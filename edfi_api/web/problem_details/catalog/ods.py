@@ -168,7 +168,7 @@ def malformed_json(error: documents.MalformedJson, attempt: RefusedAttempt) -> P
 
 @_problem_of.register
 def data_validation_failed(error: documents.DataValidationFailed, attempt: RefusedAttempt) -> Problem:
-    """What cannot be read is reported before all else: there it is found while the body is read."""
+    """Report what cannot be read before all else: there it is found while the body is read."""
     unreadable = [violation for violation in error.violations if violation.rule is BrokenRule.TYPE]
     texts: dict[str, list[str]] = {}
     for path, text in _worded(unreadable or error.violations, attempt.resource):
@@ -220,7 +220,7 @@ def _sentence(violation: Violation, resource: Resource | None) -> str:
 
 
 def _schema_at(path: str, resource: Resource | None) -> Mapping[str, Any]:
-    """What the schema of the resource has at a path of a body; nothing where it has nothing."""
+    """Return what the schema of the resource has at a path of a body; nothing where it has nothing."""
     return ({} if resource is None else find_schema(resource.json_schema, steps_of(path))) or {}
 
 

@@ -63,7 +63,7 @@ def _of_violation(violation: Violation, attempt: AttemptedRequest) -> Iterator[s
 
 
 def what_to_write(text: str, schema: dict[str, Any]) -> str:
-    """What a date, a time or a number may mean that could not be read; empty if nothing is known."""
+    """Return what a date, a time or a number may mean that could not be read; empty if nothing is known."""
     match schema:
         case {"type": "string", "format": format_}:
             return dates_and_times.advice(text, format_)
@@ -90,7 +90,7 @@ def _members_beside(path: str, attempt: AttemptedRequest) -> dict[str, Any]:
 
 
 def expectation(schema: dict[str, Any], name: str, resource: Resource | None) -> str:
-    """What a member takes, in words: `a text of at most 75 characters, in quotation marks`."""
+    """Return what a member takes, in words: `a text of at most 75 characters, in quotation marks`."""
     match schema.get("type"):
         case "array":
             return f"a list, [...], of which each item is {expectation(schema['items'], name, resource)}"

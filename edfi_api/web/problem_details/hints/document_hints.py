@@ -51,7 +51,8 @@ def unresolved_reference(error: references.UnresolvedReference, attempt: Attempt
 
 
 def _near_key(missing: references.MissingTarget, resource: Resource, sent: Any, attempt: AttemptedRequest) -> str:
-    """What the key of a stored document that the client may read has in place of what was sent; empty without one."""
+    """Return what the key of a stored document that the client may read has in place of what was sent; empty without
+    one."""
     members = _members_of_key(missing.path, resource, attempt)
     if attempt.client is None or attempt.surface is None or attempt.using is None or not isinstance(sent, dict):
         return ""

@@ -94,7 +94,7 @@ def not_found(error: Exception, attempt: AttemptedRequest) -> Iterator[str]:
 
 
 def _misplaced(path: str, segments: list[str], surface: Surface) -> str:
-    """What stands in the path that does not belong there; empty if nothing of the kind does."""
+    """Return what stands in the path that does not belong there; empty if nothing of the kind does."""
     if any(segment.lower() == _COMPOSITES for segment in segments):
         return _NO_COMPOSITES
     if "//" in path:
@@ -131,7 +131,7 @@ def _missing_document(attempt: AttemptedRequest, resource: Resource) -> str:
 
 
 def _by_key(resource: Resource) -> str:
-    """How a document is found by its key, by the names of query fields."""
+    """Return how a document is found by its key, by the names of query fields."""
     fields = [f"{field.name}=..." for field, _ in resource.key_fields]
     return f"GET {resource.served_path}?{'&'.join(fields[:6])} finds one by its key." if fields else ""
 
@@ -190,7 +190,7 @@ def _near_resources(endpoint: str, project: str, surface: Surface) -> str:
 
 
 def is_malformed_host(error: DisallowedHost) -> bool:
-    """Whether no server can have the host; Django says so in words alone."""
+    """Return whether no server can have the host; Django says so in words alone."""
     return "RFC 1034" in str(error)
 
 
@@ -316,7 +316,7 @@ def authentication_failed(error: security.AuthenticationFailed, attempt: Attempt
 
 
 def _what_of(header: str) -> str:
-    """What is wrong with the header. Words longer than those of schemes may be tokens, and are not repeated."""
+    """Return what is wrong with the header. Words longer than those of schemes may be tokens, and are not repeated."""
     header = header.strip()
     if not header:
         return "The request has no header Authorization."

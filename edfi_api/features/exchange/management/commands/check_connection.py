@@ -74,7 +74,7 @@ def _faults(found: CheckedConnection, direction: str) -> Iterator[str]:
 
 
 def _granted(api: RemoteApi) -> dict[str, set[str]] | None:
-    """What the client may do with each resource, as the introspection of its token says; None if it does not."""
+    """Return what the client may do with each resource, as the introspection of its token says; None if it does not."""
     answer = api.introspection()
     listed: Any = answer.get("resources") if isinstance(answer, dict) else None
     if not isinstance(listed, list):

@@ -151,7 +151,7 @@ class Workers:
 
 
 def enabled_connections() -> set[Followed]:
-    """What is to be followed."""
+    """Return what is to be followed."""
     rows = Connection.objects.filter(is_enabled=True)
     return {
         Followed(row.name, _COMMANDS[ExchangeDirection(row.direction)], f"{row.pk} {row.modified_at}") for row in rows

@@ -79,7 +79,7 @@ def add_creation(parser: ArgumentParser) -> None:
 
 
 def created(options: dict[str, Any], using: str) -> bool:
-    """Whether the database was created, as the options say."""
+    """Return whether the database was created, as the options say."""
     if options["from_template"]:
         return create_from_template(using, fill)
     return options["create_database"] and create_database(using)

@@ -164,7 +164,7 @@ def _installation(
     row_filter: bool | None,
     **_: Any,
 ) -> Installation:
-    """What the options ask for. Raises CommandError for what they name and is not there."""
+    """Return what the options ask for. Raises CommandError for what they name and is not there."""
     roles = _roles(database)
     missing = sorted(set(reader or ()) - roles)
     if missing:

@@ -87,7 +87,8 @@ class Command(DataStoreCommand):
             raise CommandError("Not all rules were run completely.")
 
     def _run_requested(self, options: RunOptions, database: str) -> bool:
-        """Whether all runs that clients have requested were complete. One that was stopped is not begun again."""
+        """Return whether all runs that clients have requested were complete. One that was stopped is not begun
+        again."""
         is_whole = True
         while wanted := next_request(database):
             try:
@@ -98,7 +99,7 @@ class Command(DataStoreCommand):
         return is_whole
 
     def _run(self, options: RunOptions, database: str) -> bool:
-        """Whether all rules were run completely."""
+        """Return whether all rules were run completely."""
         found = configured_rules()
         rules = served(found.rules, current_surface())
         if options.run is None:  # A rule may be gone since a client has requested its run.
