@@ -163,7 +163,8 @@ def _in_one_line(error: Exception) -> str:
 
 
 def _what_to_check() -> str:
-    """Of the address of a database to which there is no connection; empty for the embedded one, which has none."""
+    """Return what to check of the address of a database to which there is no connection; empty for the embedded one,
+    which has none."""
     if connection.connection is not None or not os.environ.get("DATABASE_URL", "").strip():
         return ""
     return " (check host, port, user, password and database in DATABASE_URL)"

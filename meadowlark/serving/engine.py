@@ -28,7 +28,7 @@ _NEVER = 2**31
 
 
 class _CallingLoop:
-    """In place of an asyncio loop: calls back at once, in the thread that completes or cancels a future."""
+    """A loop in place of that of asyncio: it calls back at once, in the thread that completes or cancels a future."""
 
     def call_soon(self, callback: Callable[..., None], *arguments: object, context: object = None) -> None:
         _run(callback, *arguments)

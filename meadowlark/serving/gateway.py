@@ -1,4 +1,4 @@
-"""From the engine's requests to the WSGI application, and from its answers to the engine."""
+"""Passes the requests of the engine to the WSGI application, and its answers to the engine."""
 
 import logging
 from collections.abc import Callable, Iterable

@@ -64,7 +64,8 @@ _ARENAS = 2
 
 
 def keep_little_freed_memory() -> None:
-    """Of what is freed, for this process. Other C libraries than glibc have no such settings."""
+    """Let this process keep little of the memory that it has freed. Other C libraries than glibc have no such
+    settings."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_MMAP_THRESHOLD, _LARGE)
@@ -72,7 +73,7 @@ def keep_little_freed_memory() -> None:
 
 
 def give_small_blocks_back() -> None:
-    """Those that are free in whole pages; takes some milliseconds."""
+    """Give the system the small blocks that are free in whole pages; takes some milliseconds."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

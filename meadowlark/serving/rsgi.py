@@ -11,7 +11,7 @@ Fields = list[tuple[str, str]]
 
 
 class Headers(Protocol):
-    """Of a request; names are in lower case. Values that are not ASCII are not among the items."""
+    """The headers of a request; names are in lower case. Values that are not ASCII are not among the items."""
 
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[str]: ...

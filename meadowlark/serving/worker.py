@@ -218,7 +218,7 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
         )
 
     def _look_after_connections(self, interval: float = _INTERVAL) -> None:
-        """Until a signal arrives, or for so many seconds."""
+        """Look after connections until a signal arrives, or for so many seconds."""
         self.notify()
         self._bodies.expire()
         if process_memory().was_reserved():

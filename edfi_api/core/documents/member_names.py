@@ -17,7 +17,7 @@ _STEP = re.compile(r"[^.\[\]]+|\[[^\]]*\]")
 
 @dataclass(slots=True)
 class OtherNames:
-    """The other names at one place of a body, and those below it by the names of its own members."""
+    """Other names for members at one place of a body, and those below it by the names of its own members."""
 
     own: dict[str, str] = field(default_factory=dict)
     below: dict[str, "OtherNames"] = field(default_factory=dict)

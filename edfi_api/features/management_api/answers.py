@@ -68,7 +68,7 @@ class ImportedClaimSet(AnswerSerializer):
 
 
 class ProfileNotices(AnswerSerializer):
-    """With `verbose=true`: what was noticed about the definition."""
+    """What was noticed about the definition of a profile, which is answered with `verbose=true`."""
 
     notices = Texts()
 
@@ -174,7 +174,7 @@ class DataStoreStatus(AnswerSerializer):
 
 
 class ConnectionOfTenant(AnswerSerializer):
-    """Where the data of a tenant are, which is not shown."""
+    """The connection to the data of a tenant, which is not shown."""
 
     may_be_null = frozenset({"host", "database"})
 

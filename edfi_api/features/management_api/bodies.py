@@ -274,7 +274,7 @@ class JsonObject(BodyField):
 
 
 class _LowerCasedObject(JsonObject):
-    """The same, with names of its members in lower case."""
+    """A JSON object, with names of its members in lower case."""
 
     def to_internal_value(self, data: Any) -> Any:
         return {name.lower(): each for name, each in super().to_internal_value(data).items()}

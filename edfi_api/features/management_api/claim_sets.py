@@ -209,7 +209,7 @@ class ClaimSetViewSet(CollectionViewSet):
         return row
 
     def _locked_grant(self, number: int, claim_id: int) -> Grant:
-        """The same with its grant on this claim."""
+        """Lock a claim set, and return it with its grant on this claim."""
         found = self._locked(number).grants.filter(resource_claim=claim_id).first()
         if found is None:
             raise problems.invalid_data({"ResourceClaimId": [texts.NO_GRANT]})

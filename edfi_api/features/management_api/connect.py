@@ -58,7 +58,7 @@ class RegistrationSerializer(BodySerializer):
 
 
 class ConnectView(AnonymousView):
-    """Its requests count against a limit of their address."""
+    """A view without access token, whose requests count against a limit of their address."""
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         super().initial(request, *args, **kwargs)
@@ -150,7 +150,7 @@ def _management_token(request: HttpRequest, credentials: Credentials, scope: str
 def _data_token(
     request: HttpRequest, client: ApiClient, credentials: Credentials, scope: str
 ) -> dict[str, object] | None:
-    """As the token endpoint of the data API issues it; the name of the claim set may be requested as scope."""
+    """Issue a token as the token endpoint of the data API does; the name of the claim set may be requested as scope."""
     wanted = "" if scope.strip().lower() == client.application.claim_set_name.lower() else scope.strip()
     body, status = issue_data_token(request, credentials, wanted)
     if status == 401:

@@ -102,7 +102,7 @@ class DataStoreViewSet(CollectionViewSet):
                 set_connection(row, values["connection"] or None, by=self.by)
 
     def remove(self, row: DataStore) -> None:
-        """Its database stays."""
+        """Delete the data store; its database stays."""
         uses: dict[str, Any] = {
             "OdsInstanceContexts": row.contexts,
             "OdsInstanceDerivatives": row.derivatives,
@@ -123,7 +123,7 @@ class DataStoreViewSet(CollectionViewSet):
 
 
 class DataStoreStateViewSet(DataStoreViewSet):
-    """The same with the state and the status of a data store, of version 3."""
+    """Data stores of version 3, which have a state and a status."""
 
     action_serializers = {**DataStoreViewSet.action_serializers, "state": serializers.StateSerializer}
     action_answers = {**DataStoreViewSet.action_answers, "status": (200, answers.DataStoreStatus)}
@@ -191,7 +191,7 @@ class ContextViewSet(_PartViewSet):
 
 
 class DerivativeViewSet(_PartViewSet):
-    """Other databases with the data of a data store."""
+    """Derivatives: other databases with the data of a data store."""
 
     noun = "data store derivative"
     # Whether a data store has one of each type at most.

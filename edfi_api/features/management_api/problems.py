@@ -127,7 +127,7 @@ def _version_3(problem: Problem, correlation_id: str) -> dict[str, Any]:
 
 
 def _version_2(problem: Problem, correlation_id: str) -> dict[str, Any] | None:
-    """As Ed-Fi's Admin API 2 answers; nothing to callers without access."""
+    """Return a problem as Ed-Fi's Admin API 2 answers it; nothing to callers without access."""
     if problem.status in (401, 403):
         return None
     found = problem.validation_errors or {}

@@ -89,7 +89,7 @@ def _tree() -> tuple[list[dict[str, Any]], dict[int, dict[str, Any]]]:
 
 
 class ResourceClaimViewSet(ResourceClaimTreeViewSet):
-    """The same with changes, of version 3."""
+    """Resource claims of version 3, which can be changed."""
 
     action_serializers = dict.fromkeys(("create", "update"), serializers.ResourceClaimSerializer)
     action_answers = {
@@ -218,7 +218,7 @@ class ResourceClaimActionsViewSet(ManagementViewSet):
 
 
 class ResourceClaimStrategiesViewSet(ResourceClaimActionsViewSet):
-    """The same with the strategies."""
+    """Resource claims with their strategies."""
 
     action_answers = {"list": (200, answers.ClaimStrategies(many=True))}
     listing = Listing(

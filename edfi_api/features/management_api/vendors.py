@@ -88,7 +88,7 @@ class VendorViewSet(CollectionViewSet):
         row.save(update_fields=assign(row, values))
 
     def remove(self, row: Vendor) -> None:
-        """Its applications and their clients go along."""
+        """Delete the vendor, with its applications and their clients."""
         # Locked, so that one that a concurrent request moves to another vendor stays.
         applications = list(Application.objects.select_for_update().filter(vendor=row).order_by("pk"))
         for application in applications:
@@ -284,7 +284,7 @@ class ProfileViewSet(CollectionViewSet):
         return Profile.objects.filter(visible_to(self.tenant))
 
     def add(self, serializer: Any, values: dict[str, Any]) -> Response:
-        """With `?verbose=true` what was found about the definition is answered too."""
+        """Add a profile. With `?verbose=true` the answer also has what was found about the definition."""
         row = Profile(tenant=self.tenant)
         notices = self._store(row, values)
         is_verbose = self.request.query_params.get("verbose", "").lower() == "true"

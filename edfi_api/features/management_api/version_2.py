@@ -266,7 +266,7 @@ class _ConnectionString(ConnectionString):
 
 
 class _KeptConnectionString(_ConnectionString):
-    """The same in a PUT that cannot remove it."""
+    """The connection string in a PUT, which cannot remove it."""
 
     def run_validation(self, data: Any = empty) -> Any:
         value = super().run_validation(data)

@@ -142,7 +142,7 @@ def _sent(send: Send, request: ExampleRequest, variables: Mapping[str, str], ans
 
 
 def _value(answer: Answer, part: str, path: str) -> str:
-    """Raises LookupError if the answer has no such value."""
+    """Find a value in an answer. Raises LookupError if the answer has no such value."""
     if part == "headers":
         return str(answer.headers[path])
     found: Any = json.loads(answer.body)

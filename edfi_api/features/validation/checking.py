@@ -42,7 +42,7 @@ def served(rules: Iterable[Rule], surface: Surface) -> list[Rule]:
 
 
 def problems(rule: Rule, surface: Surface, using: str) -> Iterator[Problem]:
-    """Everything that is wrong with a rule for the served standard. Nothing is executed."""
+    """Return all that is wrong with a rule for the served standard. Nothing is executed."""
     try:
         resource = resource_of(rule, surface)
         if former := _former_rule(rule, resource, using):

@@ -165,7 +165,7 @@ def domain_entities_have_an_identity(model: Model) -> Iterator[Problem]:
 
 
 def commons_in_collections_have_an_identity(model: Model) -> Iterator[Problem]:
-    """It distinguishes the items."""
+    """The identity of a common distinguishes the items of a collection."""
     for prop in _properties(model, PropertyType.COMMON):
         if prop.is_collection and prop.target is not None and not _has_identity(model, model.target(prop)):
             message = f"common '{prop.name}' has no property that is part of its identity, and cannot be a collection"

@@ -69,7 +69,7 @@ class OdsNames:
         self._keys: dict[EntityKey, dict[PropertyPath, str]] = {}
 
     def of(self, document: DocumentBody) -> tuple[OtherName, ...]:
-        """Their paths in the body, with the last step that the ODS/API has; sorted."""
+        """Return the paths of the references in the body, with the last step that the ODS/API has; sorted."""
         found = [*self._of_members(document.members, _Place(JsonPath(())))]
         for added in document.additions:
             found += self._of_members(added.members, _Place(JsonPath((EXTENSIONS, added.key))))

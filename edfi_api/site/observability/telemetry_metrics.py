@@ -142,6 +142,6 @@ def _distributions(samples: Iterable[Sample], began: int, now: int) -> Iterator[
 
 
 def _open_lock() -> int | None:
-    """None where the metrics are those of one process. The file is as old as the counts."""
+    """Open the file of the lock; None where the metrics are those of one process. The file is as old as the counts."""
     folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
     return os.open(Path(folder) / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600) if folder else None

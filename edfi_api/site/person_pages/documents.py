@@ -62,7 +62,7 @@ class Read:
 
     @cached_property
     def references(self) -> list[DocumentReference]:
-        """Its references to other documents, without descriptors; none if it was stored in another standard."""
+        """The references of the document to others, without descriptors; none if it was stored in another standard."""
         try:
             found = _extractor(self.resource.name).references(self.body)
         except DataValidationFailed:
@@ -79,7 +79,7 @@ class Read:
 
     @property
     def own_id(self) -> UUID | None:
-        """Its identity; None if it was stored in another standard."""
+        """The own referential id of the document; None if it was stored in another standard."""
         return identity_of(self.resource, self.body)
 
 

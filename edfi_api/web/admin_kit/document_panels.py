@@ -27,7 +27,7 @@ from edfi_api.web.admin_kit.titles import resource_of
 
 
 class Place(Enum):
-    """Where a block stands: below the problems, or closed at the end of the page."""
+    """The place of a block on the page: below the problems, or closed at the end of the page."""
 
     BODY = "body"
     FOLDED = "folded"

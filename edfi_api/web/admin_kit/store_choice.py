@@ -45,7 +45,7 @@ class Shown:
 
     @property
     def number(self) -> int:
-        """Its number in the ledger of refusals, 0 for the admin database."""
+        """The number of the data store in the ledger of refusals, 0 for the admin database."""
         return 0 if self.choice == _MAIN else int(self.choice)
 
 

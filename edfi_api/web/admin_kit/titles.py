@@ -89,11 +89,11 @@ class Title(str):
 
     @property
     def first(self) -> "Title":
-        """Its first part: the name of a person or an organization."""
+        """The first part of the title: the name of a person or an organization."""
         return Title(self.partition(_SEPARATOR)[0])
 
     def without(self, part: str) -> "Title":
-        """The other parts, where one is known; the title itself if there are none."""
+        """Return the other parts of the title, where one is known; the title itself if there are none."""
         return Title(_SEPARATOR.join(each for each in self.split(_SEPARATOR) if each != part) or self)
 
 

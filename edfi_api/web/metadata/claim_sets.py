@@ -45,7 +45,7 @@ class ViewClaimSetsView(_ClaimSetsView):
 
 
 class ReloadClaimSetsView(_ClaimSetsView):
-    """Nothing depends on it: changes of claim sets are noticed by themselves."""
+    """Does nothing: changes of claim sets are noticed by themselves."""
 
     def post(self, request: Request, **kwargs: str) -> Response:
         forget_compiled()
@@ -84,7 +84,7 @@ def _actions(key: tuple[Any, ...]) -> list[dict[str, Any]]:
 
 
 def claim_set_routes() -> list[URLPattern]:
-    """Both, with and without a tenant."""
+    """Return the routes of both views, with and without a tenant."""
     views = {"view-claimsets": ViewClaimSetsView, "reload-claimsets": ReloadClaimSetsView}
     return [
         fixed_path(f"management/{tenant}{name}", view.as_view(), f"management-{name}{'-of-tenant' if tenant else ''}")

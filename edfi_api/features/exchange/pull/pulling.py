@@ -116,7 +116,8 @@ def exclusively(connection: Connection, using: str) -> Iterator[None]:
 
 
 def take_lock(connection: Connection, using: str) -> None:
-    """It belongs to the session, so it is taken again after an outage of the database. Raises AlreadyPulling."""
+    """Take the lock of the connection. It belongs to the session, so it is taken again after an outage of the database.
+    Raises AlreadyPulling."""
     with connections[using].cursor() as cursor:
         cursor.execute(_LOCK, [connection.pk])
         if not cursor.fetchone()[0]:

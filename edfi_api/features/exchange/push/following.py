@@ -100,7 +100,7 @@ class PushDelivery(Delivery):
             time.sleep(max(0.0, self.due_at - time.monotonic()))
 
     def move_to(self, version: int) -> None:
-        """Everything up to this version is sent."""
+        """Store that everything up to this version is sent."""
         self.consumer.move_to(version)
         self.position = version
 

@@ -58,8 +58,8 @@ _TOO_FEW_FOR_PROCESSES = 3 * MOST_DOCUMENTS
 
 @contextmanager
 def bulk_session(using: str) -> Iterator[None]:
-    """Everything committed within it, on any connection, is on disk when it ends. A crash of the server before that can
-    lose the most recent batches, but never a part of one; the load is run again then."""
+    """Let everything that is committed within this context, on any connection, be on disk when it ends. A crash of the
+    server before that can lose the most recent batches, but never a part of one; the load is run again then."""
     with connections[using].cursor() as cursor:
         try:
             yield
@@ -116,7 +116,7 @@ class PreservingWriter(BatchWriter):
         )
 
     def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
-        """It would lose its envelope, so it is left to a later pass."""
+        """Leave a document that would lose its envelope to a later pass."""
         return TooMuchContention()
 
 

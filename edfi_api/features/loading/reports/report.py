@@ -66,8 +66,8 @@ def add_max_refused(parser: ArgumentParser) -> None:
 
 
 class RefusalLog:
-    """It is called with each refusal: shows the first one of each cause on the screen, and stops a strict load. At the
-    end, one line for each cause says how much is refused for it.
+    """The log of refusals of a load. It is called with each refusal: shows the first one of each cause on the screen,
+    and stops a strict load. At the end, one line for each cause says how much is refused for it.
 
     The JSON report is written refusal by refusal, to bound memory, and is complete when the log is closed; it has no
     summary if the load was stopped. Its form is described in meadowlark/docs/operate/loading.md.

@@ -167,8 +167,8 @@ class RuleFilter(admin.RelatedFieldListFilter):
 
 
 class ValuesOfRulesFilter(admin.AllValuesFieldListFilter):
-    """Likewise. The rules are read first: PostgreSQL has statistics of the results of a rule, but not of those of a
-    severity."""
+    """A filter by the values of rules. The rules are read first: PostgreSQL has statistics of the results of a rule,
+    but not of those of a severity."""
 
     def __init__(self, field: Any, request: HttpRequest, *others: Any, **options: Any) -> None:
         super().__init__(field, request, *others, **options)

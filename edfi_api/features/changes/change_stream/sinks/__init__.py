@@ -1,1 +1,1 @@
-"""Where `stream_changes` can send changes."""
+"""The sinks to which `stream_changes` can send changes."""
