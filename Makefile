@@ -40,7 +40,7 @@ help:
 	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'
 	@echo 'make bench-NAME  measure batches, data-stores, neighbors, sql-views or validation; BENCH=--help'
 	@echo 'make bench-data SIZE=1000000  fill the database of DATABASE_URL, or of the home, with so many documents'
-	@echo 'make drill-backup  back up with pgBackRest under load, and restore to a moment; needs root, pgbackrest, postgresql'
+	@echo 'make drill-backup  back up with pgBackRest under load, and restore to a point in time; needs root, pgbackrest, postgresql'
 	@echo 'make drill-failover  kill, stop and cut off the leader of a Patroni cluster under load; needs root and etcd; ROUNDS=20'
 	@echo 'make drill-cutover  move in from an ODS with the content of make demo; prints the time of each step; STUDENTS=200'
 	@echo 'make drill-upgrade  replace servers of 1.0.0 by this version, and back, on one database under load'

@@ -10,7 +10,7 @@ _BEARER = "Bearer "
 
 
 def caller_of(variables: WSGIEnvironment) -> Caller:
-    """Return the API client whose token this process remembers; otherwise the address, so that nobody is taken for many
+    """Return the API client whose token this process remembers; otherwise the address, so that no one is taken for many
     by sending many tokens. Never reads the database."""
     header: str = variables.get("HTTP_AUTHORIZATION", "")
     client = remembered_client(token_checksum(header[len(_BEARER) :])) if header.startswith(_BEARER) else None

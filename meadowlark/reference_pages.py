@@ -20,8 +20,6 @@ from django.core.management.base import BaseCommand, DjangoHelpFormatter
 
 from edfi_api.common.ods_compatibility import NOT_FOLLOWED, OdsArea, OdsCompatibility
 from edfi_api.common.settings_table import GROUPS, SETTINGS, Setting, SettingKind
-from edfi_api.features.sandboxes.models import Shape
-from edfi_api.features.sandboxes.request_files import FOLDER, collection, file_of
 
 _DOCS = Path(__file__).parent / "docs"
 _FOLDER = _DOCS / "reference"
@@ -62,6 +60,10 @@ def pages() -> dict[Path, str]:
 
 def _collections() -> dict[Path, str]:
     """The example requests of each kind of client as a collection of Postman."""
+    # Models can be imported only once Django is set up.
+    from edfi_api.features.sandboxes.models import Shape
+    from edfi_api.features.sandboxes.request_files import FOLDER, collection, file_of
+
     return {
         FOLDER / f"{shape.value}.postman_collection.json": json.dumps(
             collection(f"Meadowlark: {shape.label}", file_of(shape)), indent=2
@@ -170,7 +172,7 @@ def _section(name: str, command: BaseCommand) -> str:
 
 
 def _choices(parser: ArgumentParser) -> dict[str, ArgumentParser]:
-    """Return what a command can be told to do, each with arguments of its own."""
+    """Return what a command can do, each with arguments of its own."""
     found = (action.choices for action in parser._actions if isinstance(action, _SubParsersAction))
     return {name: chosen for choices in found for name, chosen in choices.items()}
 

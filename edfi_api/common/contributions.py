@@ -33,7 +33,7 @@ class Contributor:
     front_page: Sequence[str] = ()
     # Functions from the admin site to the routes of pages that are no lists of models.
     admin_pages: Sequence[str] = ()
-    # Functions that yield blocks of the page of a document in the admin, and sentences about what is wrong with it
+    # Functions that yield blocks of the page of a document in the admin, and messages about what is wrong with it
     # (`edfi_api/web/admin_kit/document_panels.py`).
     document_panels: Sequence[str] = ()
     # Functions that yield what the search of the admin finds in addition to documents

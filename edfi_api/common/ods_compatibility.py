@@ -278,7 +278,7 @@ NOT_FOLLOWED = (
     OdsFault(
         OdsArea.ADDRESSES,
         "`/data/ed-fi/…` without a version, `/metadata/specifications`, `/metadata/dependencies` and `/docs` are 404",
-        "they are served beside the addresses of the ODS/API",
+        "they are served in addition to the addresses of the ODS/API",
         "clients of the Data Management Service, and people, use them",
     ),
     OdsFault(
@@ -289,8 +289,8 @@ NOT_FOLLOWED = (
     ),
     OdsFault(
         OdsArea.PROBLEMS,
-        "what a claim set lacks is named by claims of the ODS/API; parsers have their own sentences",
-        "by the name of the resource; sentences of this server",
+        "what a claim set lacks is named by claims of the ODS/API; parsers have their own messages",
+        "by the name of the resource; messages of this server",
         "they are for people; type, status and member are the same",
     ),
     OdsFault(
@@ -340,7 +340,7 @@ NOT_FOLLOWED = (
         OdsArea.WRITING,
         "descriptors that differ in case only are two",
         "they are one",
-        "a reference finds either, so that the two cannot be told apart",
+        "a reference finds either, so that the two cannot be distinguished",
     ),
     OdsFault(
         OdsArea.WRITING,

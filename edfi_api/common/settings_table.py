@@ -23,8 +23,8 @@ class SettingKind(StrEnum):
     PATH = "path"
     PATHS = "paths, separated by commas"
     ROUTE = "path of an address"
-    NUMBER = "whole number"
-    COUNT = "whole number above 0"
+    NUMBER = "integer"
+    COUNT = "integer above 0"
     DECIMAL = "number"
     FRACTION = "number above 0, up to 1"
     BOOLEAN = "`true` or `false`"
@@ -350,7 +350,7 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
             "OIDC_ISSUERS",
             "",
             "a JSON file with the [identity providers](meadowlark/docs/operate/identity-providers.md) whose access "
-            "tokens are accepted, beside those of this server",
+            "tokens are accepted, in addition to those of this server",
         ),
     ),
     "The documentation": (

@@ -28,7 +28,7 @@ from edfi_api.model.xsd.schema_file import SchemaFiles
 class Compilation:
     """Everything derived from the model, which itself is discarded, and the warnings about ApiSchema files.
 
-    `text_warnings` counts those about MetaEd text, without those about bundled text, which nobody else can mend.
+    `text_warnings` counts those about MetaEd text, without those about bundled text, which no one else can correct.
     """
 
     surface: Surface

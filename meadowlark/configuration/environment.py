@@ -208,7 +208,7 @@ def database_at(address: str) -> dict[str, Any]:
     config: dict[str, Any] = _env.db_url_config(address)
     options = config.get("OPTIONS", {})
     if not config["HOST"] and "host" in options:
-        config["HOST"] = options.pop("host")  # Where psql is told of it, too, by `manage.py dbshell`.
+        config["HOST"] = options.pop("host")  # psql reads it there, too, for `manage.py dbshell`.
     return config
 
 

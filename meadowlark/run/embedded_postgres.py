@@ -395,7 +395,7 @@ def _make_socket_folder(folder: Path, data: Path) -> None:
 
 def _remove_socket_folder(folder: Path, data: Path) -> None:
     if folder != data:
-        shutil.rmtree(folder, ignore_errors=True)  # A killed server leaves its socket behind.
+        shutil.rmtree(folder, ignore_errors=True)  # A killed server leaves its socket.
 
 
 def _is_ready(data: Path) -> bool:

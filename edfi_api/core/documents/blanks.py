@@ -53,8 +53,8 @@ def folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", seen.casefold()).split())
 
 
-def told_apart(text: str, other: str) -> str:
-    """A text in quotation marks: with escapes if it differs from the other in what nobody sees."""
+def distinguished(text: str, other: str) -> str:
+    """A text in quotation marks: with escapes if it differs from the other in what no one sees."""
     same_letters = folded(text) == folded(other) and text.casefold() != other.casefold()
     is_plain = text.isascii() and other.isascii()
     return f'"{text}"' if is_plain or not same_letters else json.dumps(text)

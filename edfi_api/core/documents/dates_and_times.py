@@ -173,7 +173,7 @@ def _with_slashes(found: re.Match[str]) -> list[_Day]:
 
 def _year_last(found: re.Match[str]) -> list[_Day]:
     """Return the days that a date with its year last may mean: with hyphens and dots some write the month first, others
-    the day. Which of three short numbers is the year, nobody knows.
+    the day. Which of three short numbers is the year, no one knows.
     """
     if len(found["year"]) == 2:
         return []

@@ -134,7 +134,7 @@ def make_groups(using: str) -> None:
 
 
 def complete_groups(using: str) -> None:
-    """Give the groups of 1.0.0 that nobody has changed what 1.1 adds."""
+    """Give the groups of 1.0.0 that no one has changed what 1.1 adds."""
     for group in Group.objects.using(using).filter(name__in=GROUPS):
         added = _ADDED_IN_1_1[group.name]
         before = {model: actions for model, actions in GROUPS[group.name].items() if model not in added}

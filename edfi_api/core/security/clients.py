@@ -183,7 +183,7 @@ def recognise_client(credentials: Credentials) -> ApiClient | None:
 
 def _replace_hash(client: ApiClient, credentials: Credentials) -> ApiClient | None:
     """Replace the hash of an ODS/API, whose many rounds would go on to occupy a processor. None if the secret was
-    changed meanwhile; a concurrent request may have replaced the hash as well."""
+    changed in the meantime; a concurrent request may have replaced the hash as well."""
     ApiClient.objects.filter(pk=client.pk, client_secret=client.client_secret).update(client_secret=credentials.hash)
     client.refresh_from_db(fields=["client_secret"])
     return client if credentials.fit(client.client_secret) else None
@@ -305,7 +305,7 @@ def take_secret(token: str) -> ShownSecret | None:
 
 
 def remove_expired_links() -> int:
-    """The number of links that nobody has used in time."""
+    """The number of links that no one has used in time."""
     removed, _ = SecretLink.objects.filter(expires_at__lte=timezone.now()).delete()
     return removed
 

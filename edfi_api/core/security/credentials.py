@@ -130,7 +130,7 @@ class OdsSecretHasher(BasePasswordHasher):
         return {"algorithm": parts["algorithm"], "iterations": parts["iterations"]}
 
     def harden_runtime(self, password: str, encoded: str) -> None:
-        """A secret is never hashed anew by this class."""
+        """A secret is never hashed again by this class."""
 
     @classmethod
     def number(cls) -> int:

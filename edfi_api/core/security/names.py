@@ -38,10 +38,11 @@ def validate_namespace_prefix(text: str) -> None:
 
 
 class Covered(NamedTuple):
-    """The namespaces that begin with one of the `beginnings`, and those that are equal to one of the `wholes`."""
+    """The namespaces that begin with one of the `beginnings`, and those that are equal to one of the
+    `complete_names`."""
 
     beginnings: list[str]
-    wholes: list[str]
+    complete_names: list[str]
 
 
 def covered(prefixes: Iterable[str]) -> Covered:
@@ -51,8 +52,8 @@ def covered(prefixes: Iterable[str]) -> Covered:
 
 def covers(prefixes: Iterable[str], namespace: str) -> bool:
     """Return whether one of the prefixes covers the namespace."""
-    beginnings, wholes = covered(prefixes)
-    return namespace in wholes or namespace.startswith(tuple(beginnings))
+    beginnings, complete_names = covered(prefixes)
+    return namespace in complete_names or namespace.startswith(tuple(beginnings))
 
 
 @lru_cache(maxsize=1024)
@@ -64,5 +65,5 @@ def _covered(prefixes: tuple[str, ...], is_plain: bool) -> Covered:
             continue
         delimiters = _DELIMITERS if _AUTHORITY in prefix else _DELIMITERS + _COLON
         found.beginnings.extend(prefix + delimiter for delimiter in delimiters)
-        found.wholes.append(prefix)
+        found.complete_names.append(prefix)
     return found

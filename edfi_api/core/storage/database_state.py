@@ -10,7 +10,7 @@ from edfi_api.core.storage.driver.execution import execute, run_with_retries
 from edfi_api.core.storage.driver.sql import statements_of
 
 # A package that caches something about a database passes the function that makes it, mostly a class, to `value`. The
-# values are dropped with the object, so a database that is replaced or reset leaves nothing behind.
+# values are dropped with the object, so a database that is replaced or reset leaves nothing.
 
 Value = TypeVar("Value")
 

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.documents import violations
-from edfi_api.core.documents.blanks import is_regular, told_apart
+from edfi_api.core.documents.blanks import distinguished, is_regular
 from edfi_api.core.documents.document_validator import (
     DocumentValidator,
     DocumentValidators,
@@ -151,7 +151,7 @@ def _like_stored_ones(write: Write) -> Iterator[tuple[JsonPath, str]]:
     stored: dict[JsonPath, Any] = next((each.key for each in near if each.row in readable), {})
     for path, found in stored.items():
         if len(path.steps) == 1 and found != key[path]:
-            yield path, told_apart(str(found), str(key[path]))
+            yield path, distinguished(str(found), str(key[path]))
 
 
 def _new_document(write: Write) -> ValidatedDocument | None:

@@ -274,7 +274,7 @@ class RemoteApi:
         return self.discovery.data + path.strip("/")
 
     def wait(self, seconds: float) -> None:
-        """Raises RemoteStopped if the process ends meanwhile."""
+        """Raises RemoteStopped if the process ends in the meantime."""
         if self._stop.wait(seconds):
             raise RemoteStopped("stopped")
 

@@ -20,7 +20,7 @@ from psycopg import errors
 
 from edfi_api.common.conf import api_settings
 from edfi_api.common.one_process import PREPARING, exclusively, wait_for_lock
-from edfi_api.core.data_stores.databases import add_beside, alias_of, remove
+from edfi_api.core.data_stores.databases import add_on_same_server, alias_of, remove
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.models import DataStore, State
 from edfi_api.core.data_stores.provisioning_state import (
@@ -155,7 +155,7 @@ def _build_copy(using: str, cursor: Any, name: str, template: str) -> Iterator[s
     building = f"{name[-50:]}_unfinished"  # PostgreSQL cuts names at 63 bytes.
     _drop(cursor, building)
     cursor.execute(f"CREATE DATABASE {quote(building)} ENCODING 'UTF8' TEMPLATE {quote(template)}")
-    alias = add_beside(using, building)
+    alias = add_on_same_server(using, building)
     try:
         yield alias
     except BaseException:

@@ -121,7 +121,7 @@ def _issue(request: HttpRequest, credentials: Credentials, scope: str) -> dict[s
     if known is not None:
         # An unknown key is not logged: it could be a secret in the wrong field.
         request.client_key = key  # type: ignore[attr-defined]  # for the logs
-    # One that is disabled or has expired is not told apart from an unknown one.
+    # One that is disabled or has expired is not distinguished from an unknown one.
     is_usable = known.is_usable(request) if isinstance(known, ApiClient) else known is not None and known.is_active
     says_which = is_usable and not api_settings.UNIFORM_CLIENT_ERRORS
     raise problems.unauthenticated(texts.WRONG_SECRET if says_which else texts.UNKNOWN_CLIENT)

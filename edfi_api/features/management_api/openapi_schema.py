@@ -40,7 +40,7 @@ _PROBLEMS = {
     "429": ("TooManyRequests", "There were too many requests; the header Retry-After says when to go on."),
 }
 _PAGING = ("offset", "limit", "orderBy", "direction")
-# By action, of a collection; other actions are told by their address.
+# By action, of a collection; other actions are distinguished by their address.
 _SUMMARIES = {
     "list": "Lists {tag}",
     "retrieve": "Reads one of {tag}",

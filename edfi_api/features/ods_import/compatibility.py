@@ -122,15 +122,15 @@ class UnservedExtension:
 
 def incompatibility(model: ServedModel, source: OdsSource) -> Incompatible | None:
     """Return what the model needs and the source does not have, if anything."""
-    lacking = list(_missing(model.tables, source))
-    if not lacking:
+    missing = list(_missing(model.tables, source))
+    if not missing:
         return None
     schemas = {table.partition(".")[0] for table in source.tables}
     extensions = sorted(name for schema, name in model.projects.items() if schema not in schemas)
     # What has none of the schemas is no ODS, and resembles no standard.
     standard = resembled_standard(source) if schemas & model.projects.keys() else ""
     is_served = model.surface.core_project.version.startswith(standard)
-    return Incompatible(lacking, extensions, "" if is_served else standard)
+    return Incompatible(missing, extensions, "" if is_served else standard)
 
 
 def resembled_standard(source: OdsSource) -> str:

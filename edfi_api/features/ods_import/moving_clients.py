@@ -1,7 +1,7 @@
 """Vendors, applications, clients, profiles, data stores and claim sets of an ODS/API → ours.
 
 Everything can be repeated: what is here already stays, and a client whose key is here is a conflict. What has no place
-here is named; nobody gets more rights than there.
+here is named; no one gets more rights than there.
 
 Definitions of profiles mean the same here as there. Under `ExcludeOnly` the ODS/API removes an object or a collection
 that is named with `IncludeAll`. Here such a rule would hide nothing.
@@ -79,7 +79,7 @@ class Moved:
     """What was, or would be, changed, and what has no place here or was in the way, a line each; and the data stores
     that have no database yet.
 
-    `lost` are the rights that somebody has there and nobody has here, and who had them; `left_out` is all else. `notes`
+    `lost` are the rights that someone has there and no one has here, and who had them; `left_out` is all else. `notes`
     are about what is said here in another way.
     """
 
@@ -409,7 +409,7 @@ class _Moving:
             OwnershipToken.objects.get_or_create(token=client.creator_token, defaults={"api_client": ours.pk})
 
     def _ownership(self, client: OdsClient) -> Iterator[str]:
-        """Yield remarks about ownership: here the client that created a document owns it, and nobody else."""
+        """Yield remarks about ownership: here the client that created a document owns it, and no one else."""
         token = client.creator_token
         if token is not None and (owner := self._owners.setdefault(token, client.key)) != client.key:
             yield f"client {client.key} shares the ownership token {token} with {owner}, which owns its documents here"

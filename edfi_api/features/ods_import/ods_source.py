@@ -1,4 +1,4 @@
-"""The source: a database of an ODS on PostgreSQL, read as it stood at one moment, with nothing but SELECT.
+"""The source: a database of an ODS on PostgreSQL, read in one snapshot, with nothing but SELECT.
 
 Its connections are of their own, for it is no database of this server: one transaction each, REPEATABLE READ and READ
 ONLY, of the same snapshot, in which no object outside `pg_catalog` is found without its schema.
@@ -153,7 +153,7 @@ class _Reader(Generic[Origin]):
 class OdsSource:
     """An open source: its connection, and the types of its columns by table, `edfi.school`, and name.
 
-    `others` are further connections, which read it as it stood at the same moment.
+    `others` are further connections, which read the same snapshot.
     """
 
     connection: Connection[Any]
@@ -249,7 +249,7 @@ def _connected(parameters: Mapping[str, Any]) -> Connection[Any]:
 
 
 def _exported_snapshot(connection: Connection[Any]) -> str:
-    """Return the snapshot with which other sessions read the same moment, as long as this transaction lasts; "" if the
+    """Return the snapshot with which other sessions read the same state, as long as this transaction lasts; "" if the
     role may not.
     """
     [(is_allowed,)] = connection.execute(_MAY_EXPORT)

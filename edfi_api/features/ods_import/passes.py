@@ -1,8 +1,8 @@
-"""The passes over a source: which one begins, what it reads, and which versions this server gives meanwhile.
+"""The passes over a source: which one begins, what it reads, and which versions this server gives in the meantime.
 
 Versions of the source are kept, so those that this server gives have to be others, or a document that was changed here
-could not be told from an imported one. Therefore our sequence goes on after those of the source, with some room for
-what is written there while the passes last.
+could not be distinguished from an imported one. Therefore our sequence goes on after those of the source, with some
+room for what is written there while the passes last.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class QuestionProfileAdmin(OneByOneAdmin):
 
 @admin.register(QuestionReader)
 class QuestionReaderAdmin(RecordedAdmin):
-    """The page of people who may ask. They are switched off, not deleted, so that their roles are not left behind."""
+    """The page of people who may ask. They are switched off, not deleted, so that their roles are not left."""
 
     list_display = ["name", "is_active", "profile", "sees_everything", "organizations", "data_store"]
     list_filter = ["is_active", "profile", "sees_everything"]

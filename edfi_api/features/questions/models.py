@@ -103,7 +103,7 @@ class QuestionReader(models.Model):
 
 class Question(models.Model):
     """What a person has asked. `students` are the unique ids of those whose number or unique id was in the answer;
-    of an answer without either, students cannot be told."""
+    of an answer without either, students cannot be named."""
 
     asked_at = models.DateTimeField(auto_now_add=True, db_index=True)
     # Stays when the reader is gone.

@@ -1,6 +1,6 @@
 """The roles of PostgreSQL by which people read the views: one for each person, who is a member of that of the profile.
 
-    DATABASE_questions_PROFILE      may read the columns that the profile does not withhold; nobody logs in as it
+    DATABASE_questions_PROFILE      may read the columns that the profile does not withhold; no one logs in as it
     DATABASE_questions_of_PERSON    logs in, and sees the rows of its organizations
 
 A person's statements run on connections of the person's own login, so that PostgreSQL keeps the borders: no RESET ROLE,

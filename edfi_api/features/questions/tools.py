@@ -65,7 +65,7 @@ class Condition(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Count(msgspec.Struct, forbid_unknown_fields=True):
-    """Counts the students of a view, or other people, or its rows if they are about nobody, by values of columns."""
+    """Counts the students of a view, or other people, or its rows if they are about no one, by values of columns."""
 
     view: str
     by: list[str] = []
@@ -112,7 +112,7 @@ class Session:
             return Outcome(known.search(given.name))
         text = known.view(view, self._visible(view))
         statement = known.values_statement(view)
-        # Values of descriptors are about nobody.
+        # Values of descriptors are about no one.
         return Outcome(text) if statement is None else self._outcome(self._ask("describe", statement), before=text)
 
     def find(self, given: Find) -> Outcome:

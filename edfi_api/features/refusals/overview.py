@@ -29,7 +29,7 @@ SELECT problem, problem, resource, sum(entries)::bigint FROM open_refusals
  GROUP BY problem, resource HAVING sum(entries) > 0
 """
 _ORDER = " ORDER BY 4 DESC, 2, 3 LIMIT %s"
-# With what somebody does about each, and how many occurred since.
+# With what someone does about each, and how many occurred since.
 _CAUSES = """
 WITH top AS (
     SELECT cause, client, data_store, direction, (array_agg(id))[1] AS latest, min(cause_text) AS text,
@@ -130,7 +130,7 @@ class FoundByRule:
 @dataclass(frozen=True, slots=True)
 class CauseCount:
     """A cause and the entries that a client has of it among those that were looked at, one of which is `latest`; the
-    state that somebody has set, and how many occurred since."""
+    state that someone has set, and how many occurred since."""
 
     id: UUID
     latest: UUID

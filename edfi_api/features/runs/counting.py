@@ -2,7 +2,7 @@
 
 The thread that adds requests to the metrics of a process calls `count` with those of the last tenth of a second; a
 request itself does nothing for it. Another thread writes what has changed every two seconds. A row has all that this
-process has counted for a client in a minute, and is written anew as a whole, so that a write may be repeated.
+process has counted for a client in a minute, and is written again as a whole, so that a write may be repeated.
 """
 
 import atexit

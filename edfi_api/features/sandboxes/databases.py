@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.data_stores.databases import add_beside, remove
+from edfi_api.core.data_stores.databases import add_on_same_server, remove
 from edfi_api.core.documents import json_text
 from edfi_api.core.served import current_surface
 from edfi_api.features.loading.demo_district import FEWEST_STUDENTS, generate
@@ -84,7 +84,7 @@ def _databases_of(sandbox: str) -> list[str]:
 
 @contextmanager
 def _add_alias(name: str) -> Iterator[str]:
-    using = add_beside(DEFAULT_DB_ALIAS, name)
+    using = add_on_same_server(DEFAULT_DB_ALIAS, name)
     try:
         yield using
     finally:

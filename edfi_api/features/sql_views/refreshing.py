@@ -1,4 +1,4 @@
-"""Brings the tables of copied views up to date, all to the same moment, in one transaction.
+"""Brings the tables of copied views up to date, all to the same state, in one transaction.
 
 The rows of documents that were changed or deleted since the last time are replaced; both are found by their change
 versions. A table of which more than a tenth is to be replaced is built again and swapped, which takes less time and
@@ -76,7 +76,7 @@ class Refreshed:
 
 
 def refresh(using: str) -> Refreshed:
-    """Bring all copies to the present moment. Raises ViewsNotInstalled if there are none, if another command is at
+    """Bring all copies up to date. Raises ViewsNotInstalled if there are none, if another command is at
     them, or if readers of a table that has to be swapped do not end."""
     started = time.monotonic()
     with exclusively("sql_view", using, _at_them):

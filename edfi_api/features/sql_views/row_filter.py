@@ -6,7 +6,7 @@ applies it to every row before any condition of a query, so no function in a que
 policy applies; other roles with rights on the tables see what they saw before.
 
 A row is visible as it is to an API client with the organizations of the reader: by the organization of its document, if
-it has one; else by the people it is about; what belongs to nobody, such as descriptors, to everyone.
+it has one; else by the people it is about; what belongs to no one, such as descriptors, to everyone.
 """
 
 from __future__ import annotations

@@ -196,9 +196,9 @@ def _item_number(items: list[str], value: str) -> str:
 class View:
     """A view: its columns with their expressions, and its source, FROM and WHERE.
 
-    `table` is the table of the ODS that it stands for, None for other views; `texts` are the columns that it has beside
-    those of the table. A `keyword` can stand before the columns. If its rows are documents `d`, or parts of them,
-    `resource_types` are the numbers of theirs.
+    `table` is the table of the ODS that it stands for, None for other views; `texts` are the columns that it has in
+    addition to those of the table. A `keyword` can stand before the columns. If its rows are documents `d`, or parts of
+    them, `resource_types` are the numbers of theirs.
     """
 
     schema: str

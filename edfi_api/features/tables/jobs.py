@@ -1,7 +1,7 @@
 """Loads of uploaded tables, one at a time, in whatever process takes them: their progress and results are rows.
 
-A load that a process has begun belongs to it as long as it reports. When it has ended meanwhile, the load is said to
-have stopped, and can be started again: an upsert that is repeated changes nothing.
+A load that a process has begun belongs to it as long as it reports. When it has ended in the meantime, the load is said
+to have stopped, and can be started again: an upsert that is repeated changes nothing.
 
 A preview tries the first rows of a table as the client would write them, and shows each problem at its cell.
 """
@@ -171,7 +171,7 @@ def _load(load: TableLoad, using: str) -> None:
 
 
 def _of_this_run(load: TableLoad) -> QuerySet[TableLoad]:
-    """The load as long as nobody has started it again."""
+    """The load as long as no one has started it again."""
     return TableLoad.objects.filter(pk=load.pk, state=LoadState.RUNNING, started_at=load.started_at)
 
 

@@ -53,7 +53,7 @@ class Loader:
         self._validator = DocumentValidator(self.resource)
 
     def results(self, documents: Iterable[MappedDocument]) -> Iterator[list[RowResult]]:
-        """The results, some rows at a time. Raises ClientGone, also when the client is disabled meanwhile."""
+        """The results, some rows at a time. Raises ClientGone, also when the client is disabled in the meantime."""
         seen: dict[Any, int] = {}
         waiting = iter(documents)
         while chunk := list(islice(waiting, _AT_ONCE)):
@@ -99,7 +99,7 @@ class Loader:
         return [RowResult(row, outcome, answer.id, notes if row == first else []) for row in document.rows]
 
     def _problems(self, document: MappedDocument, problem: Mapping[str, Any]) -> Iterator[Problem]:
-        """The sentences of an answer, each at its cells."""
+        """Return the messages of an answer, each at its cells."""
         first = document.rows[0]
         hint = " ".join(problem.get("hints", ()))
         found = 0

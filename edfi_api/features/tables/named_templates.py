@@ -50,7 +50,7 @@ _LOOKED_AT = 20
 
 @dataclass(slots=True)
 class ReadTemplates:
-    """The templates of a file, one for each of its maps, and sentences about what was left out."""
+    """The templates of a file, one for each of its maps, and messages about what was left out."""
 
     templates: list[Template] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
@@ -100,7 +100,7 @@ def _read_map(given: dict[str, Any], title: str, lookups: dict[str, dict[str, st
     if isinstance(content, dict) and "resourcemaps" in _small(content):
         content = _decoded(_get(content, "resourceMaps"))
     columns = [each for each in _members(content, "", lookups, 0) if each.column or each.value]
-    for table in _lacking_tables(content, lookups, 0):
+    for table in _missing_tables(content, lookups, 0):
         found.left_out.append(
             f"{name}: the look-up table {table[:_LONGEST_NAME]} is not in it; cells count as they are."
         )
@@ -204,7 +204,7 @@ def _lookups(given: Any) -> dict[str, dict[str, str]]:
     return tables
 
 
-def _lacking_tables(node: Any, lookups: Mapping[str, Any], depth: int) -> list[str]:
+def _missing_tables(node: Any, lookups: Mapping[str, Any], depth: int) -> list[str]:
     """The names of tables of values that a map uses and the file has not."""
     if isinstance(node, dict):
         small = _small(node)
@@ -214,7 +214,7 @@ def _lacking_tables(node: Any, lookups: Mapping[str, Any], depth: int) -> list[s
         node = list(node.values())
     if not isinstance(node, list) or depth > _DEEPEST:
         return []
-    return list(dict.fromkeys(name for each in node for name in _lacking_tables(each, lookups, depth + 1)))
+    return list(dict.fromkeys(name for each in node for name in _missing_tables(each, lookups, depth + 1)))
 
 
 def _name_what_is_left_out(content: Mapping[str, Any], found: ReadTemplates) -> None:
@@ -265,7 +265,7 @@ def _text(given: Any) -> str:
 
 
 class ReadTemplate(NamedTuple):
-    """A template, and sentences about what was left out of it."""
+    """A template, and messages about what was left out of it."""
 
     template: Template
     left_out: Sequence[str] = ()

@@ -82,7 +82,7 @@ _BLOCK = 4096
 _ZIP, _OLE = b"PK", b"\xd0\xcf\x11\xe0"
 _ZEROS = re.compile(r"0{2,}")
 _DIGITS = 15
-_DAMAGED = "The spreadsheet is damaged, or not of a kind that can be read. Save it anew as .xlsx."
+_DAMAGED = "The spreadsheet is damaged, or not of a kind that can be read. Save it again as .xlsx."
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ def school(shown: ShownDocument) -> Iterator[Panel]:
 
 
 def _week(shown: ShownDocument, counts: SchoolCounts, school: int) -> Iterator[SafeString]:
-    """Yield sentences about refused writes and open findings since Monday, the latest first."""
+    """Yield messages about refused writes and open findings since Monday, the latest first."""
     since = timezone.make_aware(datetime.combine(monday(counts.today), datetime.min.time()))
     found: list[tuple[datetime, SafeString]] = []
     more: list[SafeString] = []

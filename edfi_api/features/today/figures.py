@@ -50,7 +50,7 @@ class Share:
     address: str
 
     @property
-    def lacking(self) -> int:
+    def missing(self) -> int:
         return self.of - self.covered
 
     @property
@@ -58,7 +58,7 @@ class Share:
         """`98.9%`; 100% of all alone, and 0% of none."""
         if not self.covered:
             return "none"
-        if not self.lacking:
+        if not self.missing:
             return "100%"
         return f"{min(self.covered / self.of * _PERCENT, 99.9):.1f}%"
 

@@ -47,7 +47,7 @@ class CountedFigure(models.Model):
     @classmethod
     def release(cls, name: str, **counted: Any) -> None:
         """End the claim of this process, and store the columns of what it has counted, if it has; delete figures that
-        nobody has counted for long."""
+        no one has counted for long."""
         now = timezone.now()
         cls.objects.filter(name=name).update(claimed_until=now, **counted)
         cls.objects.filter(claimed_until__lt=now - _FORGOTTEN_AFTER).delete()

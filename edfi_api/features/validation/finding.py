@@ -241,8 +241,8 @@ def checked_columns(description: Iterable[Any]) -> list[str]:
     if wrong:
         raise RuleFault(f"returns unknown columns: {', '.join(wrong)}; there are {', '.join(COLUMNS)}")
     # 705: a bare NULL or literal.
-    if unfit := [name for name, type_ in columns.items() if type_ not in COLUMNS[name] | {705}]:
-        raise RuleFault(f"returns columns of a wrong type: {', '.join(unfit)}")
+    if unusable := [name for name, type_ in columns.items() if type_ not in COLUMNS[name] | {705}]:
+        raise RuleFault(f"returns columns of a wrong type: {', '.join(unusable)}")
     if not columns.keys() & {"document_id", "document_uuid", "education_organization_id"}:
         raise RuleFault("returns neither document_id, document_uuid nor education_organization_id")
     return list(columns)

@@ -105,7 +105,7 @@ class RuleContext(Protocol):
         """A log of the rule's own."""
 
     def rows(self, sql: str, parameters: Mapping[str, Any] | None = None) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query, read as they are needed, all of the same moment; parameters are written `%(name)s`."""
+        """The rows of a query, read as they are needed, all of the same snapshot; parameters are written `%(name)s`."""
 
 
 Find = Callable[[RuleContext], Iterable[RuleViolation]]

@@ -37,7 +37,7 @@ def check_projects(paths: Sequence[Path], *further: Rule) -> tuple[Model | None,
     """The model, or None if there is an error; and errors and warnings in order of place.
 
     `further` rules are those of the model's users. They need a model without errors: if there are errors, they run on
-    what is sound of it.
+    what is valid of it.
     """
     sources = read_sources(paths)
     parsed = [(source.project, parse(file.path, file.text)) for source in sources.projects for file in source.files]
@@ -52,9 +52,9 @@ def check_projects(paths: Sequence[Path], *further: Rule) -> tuple[Model | None,
         *check(linked.model),
     ]
     errors = [problem for problem in problems if problem.is_error]
-    sound = _sound_part(linked.model, errors) if errors else linked.model
-    if not errors or _has_whole_core(sound, linked.model):
-        problems.extend(problem for rule in further for problem in rule(sound))
+    valid = _valid_part(linked.model, errors) if errors else linked.model
+    if not errors or _has_whole_core(valid, linked.model):
+        problems.extend(problem for rule in further for problem in rule(valid))
     return None if errors else linked.model, _presentable(problems, sources.projects)
 
 
@@ -82,27 +82,27 @@ def _excerpt(place: SourceLocation, lines: Mapping[str, Sequence[str]]) -> str:
     return excerpt(lines[place.file][place.line - 1], place) if place.file in lines else ""
 
 
-def _sound_part(model: Model, errors: Iterable[Problem]) -> Model:
+def _valid_part(model: Model, errors: Iterable[Problem]) -> Model:
     """The model without the entities in which there are errors, and all that refers to them."""
-    unsound = set(_erroneous(model, errors))
-    unsound |= {entity.key for entity in model.entities.values() if _has_unknown_target(entity)}
+    invalid = set(_erroneous(model, errors))
+    invalid |= {entity.key for entity in model.entities.values() if _has_unknown_target(entity)}
     referrers = defaultdict(set)
     for entity in model.entities.values():
         for target in _targets(entity):
             referrers[target].add(entity.key)
-    waiting = list(unsound)
+    waiting = list(invalid)
     while waiting:
-        further = referrers[waiting.pop()] - unsound
-        unsound |= further
+        further = referrers[waiting.pop()] - invalid
+        invalid |= further
         waiting += further
     return replace(
         model,
-        entities={key: entity for key, entity in model.entities.items() if key not in unsound},
+        entities={key: entity for key, entity in model.entities.items() if key not in invalid},
         domains=tuple(
-            replace(each, entities=tuple(key for key in each.entities if key not in unsound)) for each in model.domains
+            replace(each, entities=tuple(key for key in each.entities if key not in invalid)) for each in model.domains
         ),
         interchanges=tuple(
-            replace(each, items=tuple(item for item in each.items if item.entity not in unsound))
+            replace(each, items=tuple(item for item in each.items if item.entity not in invalid))
             for each in model.interchanges
         ),
     )

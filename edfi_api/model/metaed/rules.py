@@ -139,7 +139,7 @@ def commons_are_no_identity(model: Model) -> Iterator[Problem]:
             yield error(prop.place, "a common cannot be part of the identity")
 
 
-def common_and_inline_common_are_told_apart(model: Model) -> Iterator[Problem]:
+def common_and_inline_common_are_distinguished(model: Model) -> Iterator[Problem]:
     for prop in _properties(model, PropertyType.COMMON, PropertyType.INLINE_COMMON):
         if prop.target is None:
             continue
@@ -423,7 +423,7 @@ RULES: tuple[Rule, ...] = (
     only_the_core_declares_closed_vocabularies_and_inline_commons,
     identity_is_declared_where_it_counts,
     commons_are_no_identity,
-    common_and_inline_common_are_told_apart,
+    common_and_inline_common_are_distinguished,
     inline_commons_are_no_collections,
     domain_entities_have_an_identity,
     commons_in_collections_have_an_identity,

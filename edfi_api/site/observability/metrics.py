@@ -151,9 +151,9 @@ class DataStoreCollector(Collector):
                     continue
                 if breaker := known.kept(Breaker):
                     is_up.add_metric([str(store.id)], float(not breaker.is_open))
-                lacking = known.kept(Pending)
-                if lacking is not None and lacking.number is not None:
-                    pending.add_metric([str(store.id)], lacking.number)
+                missing = known.kept(Pending)
+                if missing is not None and missing.number is not None:
+                    pending.add_metric([str(store.id)], missing.number)
         yield from (family for family in (is_up, pending) if family.samples)
 
 

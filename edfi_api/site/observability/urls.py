@@ -42,7 +42,7 @@ class HealthView(ReadinessView):
 
 
 class MetricsView(OpenView):
-    """All metrics, for Prometheus. The keys of clients are half of their credentials, and are told on this host alone
+    """All metrics, for Prometheus. The keys of clients are half of their credentials, and are shown on this host alone
     unless a setting says otherwise."""
 
     def get(self, request: Request) -> HttpResponse:

@@ -17,7 +17,7 @@ class ScheduledCommand(models.Model):
     """An entry of the schedule of any host, as its last start left it."""
 
     entry = models.TextField(primary_key=True)
-    # When it was last started or, before that, first seen. Whoever changes it starts the command, and nobody else.
+    # When it was last started or, before that, first seen. Whoever changes it starts the command, and no one else.
     claimed_at = models.DateTimeField()
     host = models.TextField(blank=True)
     ended_at = models.DateTimeField(null=True)

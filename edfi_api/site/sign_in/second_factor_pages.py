@@ -164,7 +164,7 @@ def own_page(request: HttpRequest) -> HttpResponse:
     if not second_factor.has_authenticator(user):
         return HttpResponseRedirect(reverse("admin:second_factor_set_up"))
     password = PasswordForm(request)
-    # A code that is checked is used up, so it is not looked at beside a wrong password.
+    # A code that is checked is used up, so it is not looked at with a wrong password.
     form = CodeForm(request, user, request.POST if password.is_valid() else None)
     if not form.is_valid():
         context = {"password": password, "form": form, "remaining": second_factor.remaining_codes(user)}

@@ -74,7 +74,7 @@ class ShownDocument:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A block with its heading; `name` is the id of its element. Blocks that are not wide stand beside others."""
+    """A block with its heading; `name` is the id of its element. Blocks that are not wide stand next to others."""
 
     name: str
     heading: str

@@ -1,8 +1,9 @@
-"""What somebody does about a problem of many rows: a cause of refusals, a rule that finds something at a school.
+"""What someone does about a problem of many rows: a cause of refusals, a rule that finds something at a school.
 
 A capability has a model of its own, with the columns that identify the problem. Each change is a row with the next
-number, so the latest row is the state, and the others are its history. A problem of which nobody has said anything has
-no row. The numbers of a problem are unique: of two users who change the same state at once, the second is told.
+number, so the latest row is the state, and the others are its history. A problem of which no one has said anything has
+no row. The numbers of a problem are unique: of two users who change the same state at once, the second one learns of
+it.
 """
 
 from collections.abc import Mapping
@@ -31,7 +32,7 @@ class FollowUpState(models.TextChoices):
 
 
 class FollowUp(models.Model):
-    """A state of a problem, from when somebody sets it until there is a higher number."""
+    """A state of a problem, from when someone sets it until there is a higher number."""
 
     id = models.BigAutoField(primary_key=True)
     number = models.IntegerField()
@@ -59,7 +60,7 @@ class FollowUp(models.Model):
 
 
 class AlreadyChanged(Exception):
-    """Somebody else has set the state since the user saw it."""
+    """Someone else has set the state since the user saw it."""
 
 
 class FollowUpForm(forms.Form):

@@ -139,7 +139,7 @@ def follow_up_page(request: HttpRequest, site: AdminSite, problem: Problem, usin
 
 
 def _form_again(request: HttpRequest, problem: Problem, using: str) -> FollowUpForm:
-    """Return what the user has entered, about the state that somebody else has set, which the page shows."""
+    """Return what the user has entered, about the state that someone else has set, which the page shows."""
     [latest] = follow_ups(problem.model, problem.key, using, 1)
     form = FollowUpForm({**request.POST.dict(), "number": str(latest.number)})
     form.add_error(None, "Somebody else has just set the state, as shown above. Look at it, and set it again.")
@@ -156,7 +156,7 @@ def _table(changes: Sequence[FollowUp], shows_notes: bool) -> PageTable:
         cells(each.in_words, each.username, each.set_at, each.note if shows_notes else "hidden" if each.note else "")
         for each in changes
     ]
-    return PageTable("States", ("State", "By", "Set", "Note"), rows, "Nobody has set a state: it is open.")
+    return PageTable("States", ("State", "By", "Set", "Note"), rows, "No one has set a state: it is open.")
 
 
 def since(problem: Problem, latest: FollowUp) -> int:

@@ -98,8 +98,8 @@ def rank(surface: Surface, using: str) -> Case:
     for number, name in resource_types.names(using).items():
         if (resource := surface.by_name.get(name)) is not None:
             lengths.setdefault(len(resource.identity), []).append(number)
-    whens = [When(resource_type_id__in=numbers, then=Value(length)) for length, numbers in lengths.items()]
-    return Case(*whens, default=Value(max(lengths, default=0) + 1), output_field=IntegerField())
+    cases = [When(resource_type_id__in=numbers, then=Value(length)) for length, numbers in lengths.items()]
+    return Case(*cases, default=Value(max(lengths, default=0) + 1), output_field=IntegerField())
 
 
 def _rows_like(examples: Iterable[dict[str, Any]], most: int, using: str) -> list[int]:

@@ -34,7 +34,7 @@ SELECT change_version, last_modified_at FROM document
 
 
 def row_in(text: str) -> int:
-    """The row id, or another whole number of 64 bits, in a URL parameter; -1, which no row has, for any other text."""
+    """The row id, or another integer of 64 bits, in a URL parameter; -1, which no row has, for any other text."""
     return int(text) if text.isdecimal() and len(text) < len(str(2**63)) else -1
 
 

@@ -78,7 +78,7 @@ class _NamedTarget:
 
 
 class Title(str):
-    """A title; in HTML its parts that are written right to left are isolated, since they would turn the numbers beside
+    """A title; in HTML its parts that are written right to left are isolated, since they would turn the numbers next to
     them around."""
 
     __slots__ = ()

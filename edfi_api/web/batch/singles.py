@@ -225,7 +225,7 @@ class Singles:
 
     def _stored_uuid(self, operation: Operation) -> UUID | None:
         """The id of the document that has the natural key of the operation; None without one that the client may read:
-        whether there is another one is not told."""
+        whether there is another one is not said."""
         resource, surface = _resource(operation), self.surface
         try:
             policy = row_policy(self.user, resource, Action.READ, surface, self.using)

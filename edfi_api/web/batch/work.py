@@ -233,8 +233,8 @@ class Causes:
         """The position of the first operation that would have provided what this one lacks; None if there is none."""
         if operation.resource is None or not self._failed:
             return None
-        lacking = map(hash, self._lacking(operation, refusal))
-        found = {self._failed[each] for each in lacking if each in self._failed}
+        missing = map(hash, self._missing_targets(operation, refusal))
+        found = {self._failed[each] for each in missing if each in self._failed}
         return min(found - {operation.position}, default=None)
 
     def add(self, operation: Operation) -> None:
@@ -244,7 +244,7 @@ class Causes:
             for provided in self._provided(operation):
                 self._failed.setdefault(hash(provided), operation.position)
 
-    def _lacking(self, operation: Operation, refusal: Exception) -> Iterable[_Provided]:
+    def _missing_targets(self, operation: Operation, refusal: Exception) -> Iterable[_Provided]:
         match refusal:
             case UnresolvedReference():
                 return (id_.int for id_ in refusal.ids)

@@ -61,7 +61,7 @@ class EdFiView(GenericAPIView[Document]):
     # The alias of the database with the client's documents, from `initial` on.
     using: str
     lease: Lease = DEFAULT_LEASE
-    # The headers of every answer. What a client may read is nobody else's, and no cache keeps it.
+    # The headers of every answer. What a client may read is no one else's, and no cache keeps it.
     fixed_headers = FixedHeaders(PRIVATE)
     # True if the route is that of a single document, False for a collection, None for others.
     detail: bool | None = False

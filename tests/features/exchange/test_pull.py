@@ -21,7 +21,7 @@ from edfi_api.features.loading.reports.report import refusal_limit
 from edfi_api.features.refusals.models import Refusal
 from edfi_api.model.surface.resource import Surface
 from tests.core.writes import district_rules
-from tests.features.exchange import mending
+from tests.features.exchange import corrections
 from tests.features.exchange.district import GRADE, District
 from tests.features.exchange.reference_source import KEY, SECRET, ReferenceSource
 from tests.support.databases import DOCUMENTS
@@ -497,8 +497,8 @@ def test_an_overlap_repeats_nothing_that_was_renamed_since(
 
 
 def test_functions_of_the_host_mend_what_is_refused(district: District, connect: Connect, pull: Pull, settings) -> None:
-    settings.EDFI_API = settings.EDFI_API | {"CHANGE_HANDLERS": ("tests.features.exchange.mending",)}
-    mending.asked.clear()
+    settings.EDFI_API = settings.EDFI_API | {"CHANGE_HANDLERS": ("tests.features.exchange.corrections",)}
+    corrections.asked.clear()
     district.descriptors()
     district.school()
     district.student(1, birthDate="never")
@@ -509,7 +509,7 @@ def test_functions_of_the_host_mend_what_is_refused(district: District, connect:
     assert outcomes(pulled) == {"inserted": 5, "refused": 1}
     assert [each["firstName"] for each in bodies("Student")] == ["Unknown"]
     assert bodies("StudentSchoolAssociation")[0]["studentReference"] == {"studentUniqueId": "S0"}
-    [asked] = mending.asked
+    [asked] = corrections.asked
     assert (asked.resource, asked.problem["status"]) == ("ed-fi/studentSchoolAssociations", 409)
     waiting = WaitingDocument.objects.using(DOCUMENTS)
     assert [each.resource for each in waiting.all()] == ["ed-fi/students"]

@@ -1,6 +1,8 @@
 """The pages of settings and commands agree with the code."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,10 @@ SOURCES = [path for folder in ("meadowlark", "edfi_api", "docker") for path in (
 @pytest.mark.parametrize(("path", "text"), pages().items(), ids=lambda value: getattr(value, "name", ""))
 def test_the_page_is_what_make_docs_writes(path: Path, text: str) -> None:
     assert path.read_text() == text
+
+
+def test_make_docs_starts_without_django_being_set_up() -> None:
+    subprocess.run([sys.executable, "-c", "import meadowlark.reference_pages"], cwd=TOP, check=True)
 
 
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=lambda setting: setting.name)

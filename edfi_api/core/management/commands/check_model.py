@@ -23,8 +23,8 @@ class Command(BaseCommand):
         "Lists everything that is wrong with MetaEd projects as 'file:line:column: message' with the line itself, and "
         "the first thing that is wrong with ApiSchema files as 'file: path: message'. Name the data standard and the "
         "extensions that belong together; MetaEd extensions alone are checked together with the configured standard. "
-        "Without PATH the configured projects are checked. Beside extensions, warnings about the standard itself are "
-        "only counted. The exit status is 1 if there is an error; projects with warnings can be served."
+        "Without PATH the configured projects are checked. Where there are extensions, warnings about the standard "
+        "itself are only counted. The exit status is 1 if there is an error; projects with warnings can be served."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

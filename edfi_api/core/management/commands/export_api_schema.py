@@ -17,7 +17,7 @@ class Command(BaseCommand):
     help = (
         "Writes the configured projects in Ed-Fi's ApiSchema format (version 1.0), which Ed-Fi's own API servers and "
         "this server read. The format has one file for each project: --output ApiSchema.json is the file of the data "
-        "standard, with ApiSchema-NAME.json beside it for each extension. Without --output the data standard is "
+        "standard, with ApiSchema-NAME.json next to it for each extension. Without --output the data standard is "
         "printed, if it is the only project. Of the OpenAPI parts only the skeletons are written, which Ed-Fi's server "
         "requires; paths and schemas follow from the rest."
     )

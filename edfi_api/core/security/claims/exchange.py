@@ -39,7 +39,7 @@ class InvalidResourceClaims(Exception):
 @dataclass
 class Imported:
     """The grants of resource claims. `unknown` are the names of those that are not in the tree, which are skipped;
-    `misplaced` are sentences about those whose parent is another."""
+    `misplaced` are messages about those whose parent is another."""
 
     grants: Grants = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)

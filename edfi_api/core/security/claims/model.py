@@ -91,7 +91,7 @@ def spelt_in_full(claims: Claims, names: ClaimNames) -> Claims:
     second says is added.
     """
     resource_claims: dict[str, ResourceClaimValue] = {}
-    for spelt in _vaguest_first(claims.resource_claims):
+    for spelt in _most_general_first(claims.resource_claims):
         value = claims.resource_claims[spelt]
         parent = None if value.parent is None else names.one_of(value.parent)
         for name in names.all_of(spelt):
@@ -107,21 +107,23 @@ def spelt_in_full(claims: Claims, names: ClaimNames) -> Claims:
 
 def _grants_in_full(grants: Grants, names: ClaimNames) -> Grants:
     found: Grants = {}
-    for spelt in _vaguest_first(grants):
+    for spelt in _most_general_first(grants):
         for name in names.all_of(spelt):
             found[name] = found.get(name, {}) | grants[spelt]
     return {name: found[name] for spelt in grants for name in names.all_of(spelt)}
 
 
-def _united(vaguer: ResourceClaimValue | None, parent: str | None, defaults: ByAction | None) -> ResourceClaimValue:
-    if vaguer is None:
+def _united(
+    more_general: ResourceClaimValue | None, parent: str | None, defaults: ByAction | None
+) -> ResourceClaimValue:
+    if more_general is None:
         return ResourceClaimValue(parent, defaults)
-    if defaults is None or vaguer.defaults is None:
-        return ResourceClaimValue(parent, vaguer.defaults if defaults is None else defaults)
-    return ResourceClaimValue(parent, vaguer.defaults | defaults)
+    if defaults is None or more_general.defaults is None:
+        return ResourceClaimValue(parent, more_general.defaults if defaults is None else defaults)
+    return ResourceClaimValue(parent, more_general.defaults | defaults)
 
 
-def _vaguest_first(spelt: Iterable[str]) -> list[str]:
+def _most_general_first(spelt: Iterable[str]) -> list[str]:
     """Names without a project before those with one."""
     return sorted(spelt, key=lambda name: "/" in claim_of(name))
 

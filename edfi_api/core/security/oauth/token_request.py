@@ -41,7 +41,7 @@ class CredentialsMissing(InvalidRequestError):  # type: ignore[misc]  # oauthlib
 
 
 class CredentialsMisplaced(InvalidClientError):  # type: ignore[misc]  # oauthlib is untyped
-    """Nobody knows whether key and secret are right: they are in two places, or the header Authorization has another
+    """No one knows whether key and secret are right: they are in two places, or the header Authorization has another
     scheme, such as that of a token which a library adds to every request."""
 
 

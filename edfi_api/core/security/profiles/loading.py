@@ -142,7 +142,8 @@ def findings(profile: Profile, checker: ProfileChecker) -> Sequence[Finding]:
 
 
 def notices(profile: Profile, checker: ProfileChecker) -> list[str]:
-    """The sentences to show about a stored profile when it is assigned: `Portal: Student has no write part: …`."""
+    """Return the messages to show about a stored profile when it is assigned: `Portal: Student has no write part:
+    …`."""
     return [
         f"{profile.name}: {finding.text}"
         for finding in findings(profile, checker)

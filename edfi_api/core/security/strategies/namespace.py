@@ -81,8 +81,8 @@ class NamespaceBased(Strategy):
         return cls(subject.groups)
 
     def parameters(self, client: AuthenticatedClient, using: str) -> Mapping[str, Any]:
-        beginnings, wholes = covered(client.namespace_prefixes)
-        return {"prefixes": beginnings, "namespaces": wholes}
+        beginnings, complete_names = covered(client.namespace_prefixes)
+        return {"prefixes": beginnings, "namespaces": complete_names}
 
     def precondition(self, client: AuthenticatedClient) -> Exception | None:
         return None if client.namespace_prefixes else NoNamespacePrefixes()

@@ -57,7 +57,7 @@ def limiting() -> str:
 
 
 def run_in_turns(change: Callable[[], Result], using: str) -> Result:
-    """Return what `change` returns, which limits its waits and leaves nothing behind when it fails. It is tried again
+    """Return what `change` returns, which limits its waits and leaves nothing when it fails. It is tried again
     while it fails because a lock is not free; the log says so, and who holds locks. Raises LocksNotFree after the last
     turn."""
     for turn in range(1, TURNS + 1):

@@ -2,7 +2,7 @@
 
 Rules that read the document only run when it is valid and the claim set lets the client write such documents, before
 anything is read. The others run in the transaction of the write, when the stored document has been read; a document
-that somebody else writes at the same time makes the write, and so the rules, start over (`storage.merges`).
+that someone else writes at the same time makes the write, and so the rules, start over (`storage.merges`).
 
 Rules in Python are the operator's code, which may fail in every way: what they raise, `SystemExit` too, is a failure of
 the rule, and ends neither the request nor the process. Documents are personal data, which the texts of exceptions may

@@ -1,4 +1,4 @@
-"""Writes batches with the rights of an API client: under the policy of its claim set, and nobody else's documents.
+"""Writes batches with the rights of an API client: under the policy of its claim set, and no one else's documents.
 
 What the client may not write is refused as a request of its would be. A document that is here already as it comes
 stays as it is, whoever owns it.

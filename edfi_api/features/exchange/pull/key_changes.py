@@ -4,7 +4,7 @@ them.
 Which document here is which of the source is found out before anything changes, by the old keys, and is kept until the
 window is done: while one document after the other gets its new key, an old one can be that of another document, of
 which its parents' changes have made it. A document waits for the one that gives up its new key; where several exchange
-their keys, one of them has a temporary key meanwhile.
+their keys, one of them has a temporary key in the meantime.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ CREATE TABLE brought (own BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE refused (resource TEXT, remote_id TEXT, PRIMARY KEY (resource, remote_id));
 CREATE TABLE refused_delete (document_uuid TEXT PRIMARY KEY, resource TEXT, remote_id TEXT);
 CREATE TABLE again (line INTEGER PRIMARY KEY, rank INTEGER, text BLOB);
-CREATE TABLE mend (line INTEGER PRIMARY KEY, rank INTEGER, text BLOB, problem BLOB);
+CREATE TABLE to_correct (line INTEGER PRIMARY KEY, rank INTEGER, text BLOB, problem BLOB);
 """
 _MOVE = """
 INSERT INTO exchange_position (connection, version) VALUES (%(connection)s, %(version)s)
@@ -165,12 +165,12 @@ class WindowMemory(TemporaryDatabase):
         return iter(rows)
 
     def keep_to_mend(self, line: int, rank: int, text: bytes, problem: bytes) -> None:
-        self._database.execute("INSERT OR REPLACE INTO mend VALUES (?, ?, ?, ?)", (line, rank, text, problem))
+        self._database.execute("INSERT OR REPLACE INTO to_correct VALUES (?, ?, ?, ?)", (line, rank, text, problem))
 
-    def take_to_mend(self) -> Iterator[tuple[int, int, bytes, bytes]]:
+    def take_to_correct(self) -> Iterator[tuple[int, int, bytes, bytes]]:
         """Line, rank, text and problem of documents that were refused; none are left."""
-        while rows := self._database.execute("SELECT * FROM mend ORDER BY line LIMIT ?", (_AT_ONCE,)).fetchall():
-            self._database.execute("DELETE FROM mend WHERE line <= ?", (rows[-1][0],))
+        while rows := self._database.execute("SELECT * FROM to_correct ORDER BY line LIMIT ?", (_AT_ONCE,)).fetchall():
+            self._database.execute("DELETE FROM to_correct WHERE line <= ?", (rows[-1][0],))
             yield from rows
 
 

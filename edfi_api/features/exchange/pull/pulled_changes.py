@@ -99,7 +99,7 @@ class PulledChanges:
             before, left = left, []
             keys = referential_ids([each.document_uuid for each in before], self.using)
             for each in before:
-                # It is looked for by the keys that it has now: it may have got another one meanwhile.
+                # It is looked for by the keys that it has now: it may have got another one in the meantime.
                 if any(map(self.outcomes.has_brought, keys.get(each.document_uuid, ()))):
                     continue
                 if (refusal := self._delete(each)) is not None:

@@ -26,8 +26,8 @@ from edfi_api.core.storage import resource_types
 from edfi_api.core.storage.stored import Outcome, referential_ids
 from edfi_api.features.exchange.models import Connection
 from edfi_api.features.exchange.pull.client_writer import ClientDryRun, ClientRights, ClientWriter
+from edfi_api.features.exchange.pull.corrections import Before, Corrections, Instead, RefusedHere
 from edfi_api.features.exchange.pull.key_changes import KeyChangeMemory, KeyChanges
-from edfi_api.features.exchange.pull.mending import Before, Instead, Mends, RefusedHere
 from edfi_api.features.exchange.pull.outcomes import (
     DueDelete,
     Outcomes,
@@ -138,7 +138,7 @@ class Puller:
         self._options = options
         self._mapping: DescriptorMapping = connection.mapping
         self._validators = DocumentValidators(surface)
-        self._mends = Mends(api_settings.CHANGE_HANDLERS)
+        self._corrections = Corrections(api_settings.CHANGE_HANDLERS)
         self._resources = self._chosen()
         self._position: int | None = None
 
@@ -162,7 +162,7 @@ class Puller:
         if newest is not None and newest < (self._position or 0) and not self._options.is_full:
             raise RemoteFailed(
                 f"its newest change version {newest:,} is behind {self._position:,}, which is done: it is another"
-                " database, or an older state; --full begins anew"
+                " database, or an older state; --full begins again"
             )
         if newest is not None and (self._position is None or newest > self._position):
             newest = self._begun(newest)
@@ -183,7 +183,7 @@ class Puller:
 
     def _begun(self, newest: int) -> int:
         """Begin a window and return where it ends. Raises RemoteFailed if the source is behind one that was
-        interrupted, unless it begins anew.
+        interrupted, unless it begins again.
         """
         if self._options.is_dry_run:
             return newest
@@ -265,7 +265,7 @@ class Puller:
                     outcomes,
                     tracked,
                     options,
-                    self._mends,
+                    self._corrections,
                 )
                 with work:
                     yield work
@@ -296,7 +296,7 @@ class _Window:
     outcomes: Outcomes
     tracked: PulledChanges
     options: PullOptions
-    mends: Mends
+    corrections: Corrections
     _ranks: dict[ResourceName, int] = field(default_factory=dict)
     _line: int = 0
 
@@ -365,24 +365,25 @@ class _Window:
         again = self.outcomes.memory.take_for_another_try()
         resources = self.surface.resources
         self._take(self.writer.write(Candidate(resources[rank], text, Place(rank, line)) for line, rank, text in again))
-        self._write_fixed_up()
+        self._write_corrected()
 
-    def _write_fixed_up(self) -> None:
-        """Write refused documents again as custom functions mend them, after what these want to have written first."""
-        for line, rank, text, problem in self.outcomes.memory.take_to_mend():
+    def _write_corrected(self) -> None:
+        """Write refused documents again as custom functions correct them, after what these want to have written
+        first."""
+        for line, rank, text, problem in self.outcomes.memory.take_to_correct():
             resource = self.surface.resources[rank]
             refused = RefusedHere(resource.url_path.strip("/"), json_text.loads(text), json_text.loads(problem))
-            found = self.mends.of(refused)
+            found = self.corrections.of(refused)
             for each in found:
                 if isinstance(each, Before) and (other := self.surface.resource_at(each.resource)):
                     self._line += 1
                     place = Place(self._ranks[other.name], self._line)
-                    self._take_mended(Candidate(other, json_text.dumps(each.body), place))
+                    self._take_corrected(Candidate(other, json_text.dumps(each.body), place))
             bodies = [each.body for each in found if isinstance(each, Instead)]
             again = json_text.dumps(bodies[-1]) if bodies else text
-            self._take_mended(Candidate(resource, again, Place(rank, line)))
+            self._take_corrected(Candidate(resource, again, Place(rank, line)))
 
-    def _take_mended(self, candidate: Candidate[Place]) -> None:
+    def _take_corrected(self, candidate: Candidate[Place]) -> None:
         for written in self.writer.write([candidate]):
             self.outcomes.take(written)
 
@@ -471,14 +472,14 @@ class _Window:
                 self.outcomes.memory.keep_for_another_try(
                     candidate.origin.line, candidate.origin.source, candidate.text
                 )
-            elif not self._is_to_be_mended(written):
+            elif not self._is_to_be_corrected(written):
                 self.outcomes.take(written)
 
-    def _is_to_be_mended(self, written: Written[Place]) -> bool:
+    def _is_to_be_corrected(self, written: Written[Place]) -> bool:
         """Return whether the document was refused, and a function of the host may know what to do; it is kept for
         that."""
         candidate = written.candidate
-        if isinstance(written.result, Outcome) or not self.mends.has(candidate.resource.url_path.strip("/")):
+        if isinstance(written.result, Outcome) or not self.corrections.has(candidate.resource.url_path.strip("/")):
             return False
         problem = problem_of(written.result)
         if problem is None:

@@ -2,8 +2,8 @@
 
 Threads read ahead, some pages at most; what they have read is taken in the order of the resources. A collection of more
 than a page is read by page tokens, in partitions at once, where the source has them. Otherwise it is read by offsets
-from the last page backwards, one page after the other: a document that leaves the window meanwhile moves others from
-pages that have been read to pages that have not, and never the other way round.
+from the last page backwards, one page after the other: a document that leaves the window in the meantime moves others
+from pages that have been read to pages that have not, and never the other way round.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ class RemoteSource:
         tokens = listed.get("pageTokens") if isinstance(listed, dict) else None
         if not isinstance(tokens, list) or len(tokens) > _MOST_PARTITIONS:
             raise RemoteFailed(f"the partitions of {path} are none, or more than {_MOST_PARTITIONS:,}")
-        # Documents may be added meanwhile, and a page may have few.
+        # Documents may be added in the meantime, and a page may have few.
         most_pages = 2 * total + _MOST_EMPTY_PAGES
 
         def pages(token: str) -> Iterator[RemoteAnswer]:

@@ -80,7 +80,7 @@ class PushDelivery(Delivery):
         return self
 
     def is_behind(self, version: Newest) -> bool:
-        """Return whether something is to be sent, also if somebody has asked for refused documents to be sent again."""
+        """Return whether something is to be sent, also if someone has asked for refused documents to be sent again."""
         return super().is_behind(version) or bool(self._sent.asked(1))
 
     def steps(self, version: Newest) -> Iterator[None]:

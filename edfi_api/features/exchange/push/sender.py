@@ -158,7 +158,7 @@ class _Segment:
         row = self.rows.get(outbound.document_uuid)
         if row is not None and row.remote_id is not None:
             return Attempt(outbound, row.remote_id)
-        # One that has a former key there may be somebody else's.
+        # One that has a former key there may be someone else's.
         may_have_been_there = not self.is_limited or (row is not None and not row.is_refused)
         return Attempt(outbound if may_have_been_there else replace(outbound, former_keys=()))
 
@@ -177,10 +177,10 @@ class _Segment:
 
     def may_be_there(self, outbound: OutboundChange) -> bool:
         """Return whether this connection may have written the document. If it sends only a part of the documents, one
-        that is there all the same may be somebody else's."""
+        that is there all the same may be someone else's."""
         return not self.is_limited or outbound.document_uuid in self.rows
 
-    def is_moot(self, attempt: Attempt, others: Collection[str]) -> bool:
+    def is_obsolete(self, attempt: Attempt, others: Collection[str]) -> bool:
         """Return whether there is nothing to delete: another document has the id there, or this one was never
         accepted."""
         if attempt.remote_id is not None:
@@ -295,16 +295,16 @@ class SegmentSender:
             refused += self._deliver(level, sent)
         while 0 < len(refused) < number:
             number = len(refused)
-            worth, hopeless = _split(refused, _may_pass_behind(refused))
-            refused = [*hopeless, *self._deliver([each.attempt for each in worth], sent)]
+            worth, unchanged = _split(refused, _may_pass_behind(refused))
+            refused = [*unchanged, *self._deliver([each.attempt for each in worth], sent)]
         sent.refused += [left for each in refused for left in self._fixed_up(each, sent)]
 
     def _deliver(self, attempts: Sequence[Attempt], sent: _Segment) -> list[Outcome]:
         """The refusals. What was accepted is noted, also if an exception ends this."""
         others = self._of_others([each for each in attempts if each.outbound.is_delete])
-        moot, left = _split(attempts, lambda each: each.outbound.is_delete and sent.is_moot(each, others))
+        obsolete, left = _split(attempts, lambda each: each.outbound.is_delete and sent.is_obsolete(each, others))
         left = self._without_ids_of_others(left)
-        outcomes = [Outcome(each, _GONE) for each in moot]
+        outcomes = [Outcome(each, _GONE) for each in obsolete]
         try:
             self._run(self._target.works(left), outcomes)
         finally:

@@ -106,7 +106,7 @@ def _documents(
     numbers = count(1)
     for parent in parents:
         for draft in part.drafts(parent):
-            scope = {**parent.scope, **(draft.beside.scope if draft.beside else {})}
+            scope = {**parent.scope, **(draft.other.scope if draft.other else {})}
             body = bodies.complete(resource, draft.sparse, scope)
             yield parent.add(part.resource, next(numbers), draft, {**scope, **bodies.key(resource, body)}), body
 

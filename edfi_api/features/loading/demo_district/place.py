@@ -18,7 +18,7 @@ class Draft(NamedTuple):
     """A sparse body, and the place of a document that it refers to besides those above it."""
 
     sparse: Sparse
-    beside: PlacedDraft | None = None
+    other: PlacedDraft | None = None
 
 
 @dataclass(eq=False)
@@ -47,8 +47,8 @@ class PlacedDraft:
         for place in self._upwards():
             if place.resource == resource:
                 return place
-            if place.draft.beside is not None and place.draft.beside.resource == resource:
-                return place.draft.beside
+            if place.draft.other is not None and place.draft.other.resource == resource:
+                return place.draft.other
         raise LookupError(f"{self.resource} belongs to no {resource}")
 
     def below(self, resource: str) -> list[PlacedDraft]:

@@ -37,7 +37,7 @@ _GZIP_LEVEL = 4
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The documents of the database as they stood at one moment, however long the reading takes.
+    """The documents of the database as they stood at one point in time, however long the reading takes.
 
     `present` are the resources that have documents, such as are served no longer among them.
     """
@@ -67,8 +67,8 @@ def snapshot(using: str) -> Iterator[Snapshot]:
 def export_documents(
     resources: Iterable[Resource], write: WriteResource, using: str = DEFAULT_DB_ALIAS, *, has_ids: bool = False
 ) -> Counter[ResourceName]:
-    """Hand the documents of each resource that has any to `write`, all as they stood at one moment; how many there
-    were. On a terminal, progress is shown."""
+    """Hand the documents of each resource that has any to `write`, all as they stood at one point in time; how many
+    there were. On a terminal, progress is shown."""
     counts: Counter[ResourceName] = Counter()
     with snapshot(using) as documents, tqdm(unit=" documents", disable=None) as progress:
         for resource in resources:

@@ -33,5 +33,5 @@ SELECT changes.change_version, t.project, t.name, changes.ids, changes.client, e
       WHERE k.resource_type_id = t.id AND k.change_version > %(after)s AND k.change_version <= %(last)s
       ORDER BY k.change_version LIMIT %(most)s)
   ) AS changes
- -- A change of a key has the version of its document: what continues behind the last version must not leave half of them.
+ -- A change of a key has the version of its document: what continues after the last version must not leave half of them.
  ORDER BY changes.change_version FETCH FIRST %(most)s ROWS WITH TIES

@@ -287,7 +287,7 @@ class TableLoadAdmin(ReadOnlyAdmin):
         return HttpResponseRedirect(reverse(_LIST))
 
     def _choose_sheet(self, request: HttpRequest, load: TableLoad) -> HttpResponseBase:
-        """Read another sheet of the file, whose columns are suggested anew."""
+        """Read another sheet of the file, whose columns are suggested again."""
         try:
             table = open_table(bytes(load.content or b""), request.POST["sheet"])
             resource = Template(load.resource).of(current_surface())

@@ -43,7 +43,7 @@ WITH dismissed AS MATERIALIZED (
      WHERE o.entries > coalesce(x.entries, 0)
 )
 """
-# With what somebody does about the rule there, and how many results appeared since.
+# With what someone does about the rule there, and how many results appeared since.
 _BY_ORGANIZATION = f"""{_OPEN}, top AS (
     SELECT v.id, v.source || '/' || v.identifier AS name, v.severity, o.organization, sum(o.entries)::bigint AS entries
       FROM open_results o JOIN validation_rule v ON v.id = o.rule_id
@@ -106,7 +106,7 @@ SELECT date_trunc('week', r.started_at AT TIME ZONE 'UTC'), count(DISTINCT r.id)
 
 class Open(NamedTuple):
     """Open results of a rule in an organization, and those below it if kinds are compared; None without any. The state
-    that somebody has set, and how many appeared since, if kinds are not compared."""
+    that someone has set, and how many appeared since, if kinds are not compared."""
 
     rule: int
     name: str

@@ -65,7 +65,7 @@ class DismissalForm(forms.ModelForm):  # type: ignore[type-arg]  # Django's take
 
 
 class ResultStateFilter(ResolutionFilter):
-    """Open results are those that nobody has dismissed."""
+    """Open results are those that no one has dismissed."""
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         first, *others = super().lookups(request, model_admin)

@@ -33,7 +33,7 @@ def results_at(rule: ValidationRule, organization: int) -> QuerySet[ValidationRe
 def rule_page(
     request: HttpRequest, site: AdminSite, rule: ValidationRule, organization: int, still_open: QuerySet[Any]
 ) -> HttpResponse:
-    """The page; `still_open` are the open results of all rules that nobody has dismissed singly."""
+    """The page; `still_open` are the open results of all rules that no one has dismissed singly."""
     using = str(rule._state.db)
     rows = results_at(rule, organization)
     found = still_open.filter(pk__in=rows.filter(resolved_at=None).values("pk"))

@@ -24,7 +24,7 @@ class Command(BaseCommand):
         "old refusals (purge_refusals), what clients did long ago (purge_runs), results of validation that were "
         "resolved (purge_validation), the trace of old questions (purge_questions), sandboxes that ended a week ago "
         "(drop_ended_sandboxes), uploaded tables and their reports (purge_tables), expired tokens (cleartokens), "
-        "links to secrets that nobody used in time (secret_links), and expired sessions of the admin (clearsessions). "
+        "links to secrets that no one used in time (secret_links), and expired sessions of the admin (clearsessions). "
         "Builds or drops the index of owners, as claim sets need it (index_owners), and builds the index of names, if "
         "it is not there (index_names). To be run once a day, as the default of MEADOWLARK_SCHEDULE does. Several may "
         "run at a time. The exit status is 1 if a step failed, after the others were tried."

@@ -5,7 +5,7 @@ text in one module of this package, by what the client has to change. Sentences 
 text whose rest is here, or are not in problem details at all:
 
 - `edfi_api/core/documents/violations.py`: the sentence for each broken rule of a body. Loads report the same
-  sentences without HTTP.
+  texts without HTTP.
 - `edfi_api/core/documents/json_text.py`: where a text stops being JSON, mostly in the words of the parser.
 - `edfi_api/core/queries/pagination.py`, `edfi_api/core/queries/parameters.py`, `edfi_api/core/queries/selection.py`,
   `edfi_api/core/queries/filters.py`, `edfi_api/core/queries/listing.py`,

@@ -79,8 +79,8 @@ def unresolved_reference(error: references.UnresolvedReference) -> Problem:
 
 
 def _missing_descriptor(missing: references.MissingTarget) -> str:
-    fate = f"is not a valid {missing.resource}." if missing.is_of_another_type else "does not exist."
-    return f"{missing.resource} value '{(missing.value or '').lower()}' {fate}"
+    outcome = f"is not a valid {missing.resource}." if missing.is_of_another_type else "does not exist."
+    return f"{missing.resource} value '{(missing.value or '').lower()}' {outcome}"
 
 
 @problem_of.register

@@ -55,11 +55,11 @@ def quoted(text: str) -> str:
     return f'"{cut(text, LONGEST_URI)}"'
 
 
-def told_apart(value: Any, sent: Any) -> str:
-    """A stored value, as it is told apart from what was sent: with escapes if it looks the same."""
+def distinguished(value: Any, sent: Any) -> str:
+    """A stored value, as it is distinguished from what was sent: with escapes if it looks the same."""
     if not isinstance(value, str) or not isinstance(sent, str):
         return shown(value)
-    return blanks.told_apart(cut(value, LONGEST_URI), sent)
+    return blanks.distinguished(cut(value, LONGEST_URI), sent)
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:

@@ -212,15 +212,15 @@ _QUOTATION_MARKS = "'\u2018\u2019\u201c\u201d"
 # Hints by the text before the error, and from it on.
 _ONE_DOCUMENT = f"one document for each request, and nothing behind it{_BATCH_INSTEAD if api_settings.BATCH else ''}."
 _SLIPS: tuple[tuple[Callable[[str, str], bool], str], ...] = (
-    (lambda before, behind: not behind, "brackets or quotation marks are not closed."),
-    (lambda before, behind: re.match(r",\s*[}\]]", behind) is not None, "remove the comma behind the last one."),
-    (lambda before, behind: behind[:1] in _QUOTATION_MARKS, 'names and texts have straight double quotation marks.'),
-    (lambda before, behind: behind.startswith(("None", "True", "False")), "write null, true or false."),
-    (lambda before, behind: behind.startswith(("NaN", "Infinity", "-Inf", "undefined")), "leave the member out."),
-    (lambda before, behind: behind[:1] in "/#", "JSON has no comments."),
-    (lambda before, behind: behind[:1] in '"{[', "a comma or a colon is missing in front."),
-    (lambda before, behind: behind[:1].isalpha(), "names and texts have double quotation marks."),
-    (lambda before, behind: before.endswith("}"), _ONE_DOCUMENT),
+    (lambda before, after: not after, "brackets or quotation marks are not closed."),
+    (lambda before, after: re.match(r",\s*[}\]]", after) is not None, "remove the comma behind the last one."),
+    (lambda before, after: after[:1] in _QUOTATION_MARKS, 'names and texts have straight double quotation marks.'),
+    (lambda before, after: after.startswith(("None", "True", "False")), "write null, true or false."),
+    (lambda before, after: after.startswith(("NaN", "Infinity", "-Inf", "undefined")), "leave the member out."),
+    (lambda before, after: after[:1] in "/#", "JSON has no comments."),
+    (lambda before, after: after[:1] in '"{[', "a comma or a colon is missing in front."),
+    (lambda before, after: after[:1].isalpha(), "names and texts have double quotation marks."),
+    (lambda before, after: before.endswith("}"), _ONE_DOCUMENT),
 )  # fmt: skip
 _ANY_SLIP = "correct the body there; a JSON library writes it without such slips."
 

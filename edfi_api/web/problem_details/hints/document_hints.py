@@ -15,10 +15,10 @@ from edfi_api.model.surface.ods_names import in_served_names
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
 from edfi_api.web.problem_details.hints.attempted_request import (
     AttemptedRequest,
+    distinguished,
     listed,
     quoted,
     shown,
-    told_apart,
     without_repetition,
 )
 from edfi_api.web.problem_details.hints.body_hints import value_at
@@ -65,7 +65,7 @@ def _near_key(missing: references.MissingTarget, resource: Resource, sent: Any, 
     near = next((each.key for each in found if each.row in readable), None)
     if near is None:
         return ""
-    pairs = [f"{members[path]} {told_apart(near[path], key[path])}" for path in key if near[path] != key[path]]
+    pairs = [f"{members[path]} {distinguished(near[path], key[path])}" for path in key if near[path] != key[path]]
     return f"There is one with {listed(pairs)}: keys have to be equal in case, blanks and the form of Unicode."
 
 
@@ -83,7 +83,7 @@ def _of_descriptor(missing: references.MissingTarget, attempt: AttemptedRequest,
         return f"{missing.path}: {quoted(uri)} was sent."
     form = "" if "#" in uri else f" A descriptor is written as its URI, uri://NAMESPACE/{missing.resource}#CODE VALUE."
     near = readable_near_descriptors(uri, resource, attempt) if is_compared else []
-    meant = f" Did you mean {' or '.join(told_apart(each, uri) for each in near)}?" if near else ""
+    meant = f" Did you mean {' or '.join(distinguished(each, uri) for each in near)}?" if near else ""
     return f"{missing.path}: {quoted(uri)} was sent.{form}{meant} GET {resource.served_path} lists those that exist."
 
 

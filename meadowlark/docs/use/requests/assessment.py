@@ -14,7 +14,7 @@ KEY = {"assessmentIdentifier": "math-screening", "namespace": NAMESPACE}
 
 
 def main(address: str, key: str, secret: str) -> None:
-    """Write the assessment and the results; one of a student whom nobody has written."""
+    """Write the assessment and the results; one of a student whom no one has written."""
     api, statuses = EdFi(address, key, secret), Counter[int]()
     subjects = [{"academicSubjectDescriptor": SUBJECT}]
     assessment = {**KEY, "assessmentTitle": "Screening in mathematics", "academicSubjects": subjects}

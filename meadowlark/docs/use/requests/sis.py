@@ -15,7 +15,7 @@ GRADE = "uri://ed-fi.org/GradeLevelDescriptor#Ninth grade"
 
 def send_part(arguments: list[str], numbers: range, mistakes: int) -> Counter[int]:
     """Send the students of these numbers on a connection of its own; the first enrollments name
-    students whom nobody has sent."""
+    students whom no one has sent."""
     api, statuses = EdFi(*arguments), Counter[int]()
     for number in numbers:
         student = f"sis-{number}"

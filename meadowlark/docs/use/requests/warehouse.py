@@ -9,7 +9,7 @@ from edfi import EdFi, say
 
 
 def main(address: str, key: str, secret: str) -> None:
-    """Read everything up to a change version, then the window behind it, with deletes."""
+    """Read everything up to a change version, then the window after it, with deletes."""
     api = EdFi(address, key, secret)
     newest = api.send("GET", "/changeQueries/v1/availableChangeVersions").body["newestChangeVersion"]
     # Descriptors come first, since the other resources refer to them.

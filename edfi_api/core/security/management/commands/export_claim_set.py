@@ -22,7 +22,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", type=name, help="name of the claim set")
-        add_tenant(parser, "tenant whose claim set it is, beside those that all share")
+        add_tenant(parser, "tenant whose claim set it is, in addition to those that all share")
 
     @transaction.atomic
     def handle(self, **options: Any) -> None:

@@ -117,7 +117,7 @@ class Command(ReportingCommand):
             "--position",
             type=integer(0, _MOST_VERSIONS),
             metavar="VERSION",
-            help="go on behind this change version of the source, in place of the position that is kept",
+            help="go on after this change version of the source, in place of the position that is kept",
         )
         parser.add_argument("--use-snapshot", action="store_true", help="read from the snapshot of the remote API")
         parser.add_argument(

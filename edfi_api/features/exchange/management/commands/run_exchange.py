@@ -40,8 +40,8 @@ class Command(BaseCommand):
 
     help = (
         "Pulls and pushes for all enabled connections, until it gets SIGTERM or Ctrl-C. Connections that are enabled, "
-        "disabled or changed meanwhile are noticed within seconds. It may run on several hosts: each connection is "
-        "followed by one of them. make run starts it when there are enabled connections, docker/compose.yaml always."
+        "disabled or changed in the meantime are noticed within seconds. It may run on several hosts: each connection "
+        "is followed by one of them. make run starts it when there are enabled connections, docker/compose.yaml always."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,8 +1,8 @@
 """`manage.py validate_documents`: the rules of writes over what is stored.
 
 Rules of writes say what they would find if each document were written again now. Documents are read in the order of
-their rows, some hundred at a time, each time in a transaction of its own: rules see what clients write meanwhile, and
-hold nothing up. `stored` is the document itself.
+their rows, some hundred at a time, each time in a transaction of its own: rules see what clients write in the meantime,
+and hold nothing up. `stored` is the document itself.
 """
 
 from argparse import ArgumentParser

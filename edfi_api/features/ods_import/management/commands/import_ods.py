@@ -99,7 +99,7 @@ class Command(DataStoreCommand):
             type=integer(1, _MOST_CONNECTIONS),
             default=_CONNECTIONS,
             metavar="N",
-            help=f"connections to the source, which read the same moment (default {_CONNECTIONS})",
+            help=f"connections to the source, which share a snapshot (default {_CONNECTIONS})",
         )
         add_max_refused(documents)
         add_processes(documents)
@@ -276,7 +276,7 @@ def _summary(result: PassResult) -> Iterator[str]:
 
 
 def _add_source(parser: ArgumentParser) -> None:
-    # Also behind the word, where it is looked for first.
+    # Also after the word, where it is looked for first.
     parser.add_argument(
         "--data-store",
         type=text,

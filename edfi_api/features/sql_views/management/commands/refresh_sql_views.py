@@ -14,7 +14,7 @@ class Command(DataStoreCommand):
 
     error_texts = ERRORS_OF_SQL_VIEWS
     help = (
-        "Brings the tables of views that create_sql_views --copy has made up to date, all to the same moment, in one"
+        "Brings the tables of views that create_sql_views --copy has made up to date, all to the same state, in one"
         " transaction: the rows of documents that have changed are replaced."
     )
 

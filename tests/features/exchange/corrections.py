@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from edfi_api.features.exchange.pull.mending import Before, Instead, RefusedHere, mends
+from edfi_api.features.exchange.pull.corrections import Before, Instead, RefusedHere, corrects
 
 asked: list[RefusedHere] = []
 
 
-@mends("ed-fi/studentSchoolAssociations")
+@corrects("ed-fi/studentSchoolAssociations")
 def write_the_student(refused: RefusedHere) -> Iterator[Before | Instead]:
     """Who is not there yet, and the grade level without blanks."""
     asked.append(refused)
@@ -17,6 +17,6 @@ def write_the_student(refused: RefusedHere) -> Iterator[Before | Instead]:
     yield Instead({**refused.body, "entryDate": refused.body["entryDate"].strip()})
 
 
-@mends("ed-fi/students")
+@corrects("ed-fi/students")
 def fail(refused: RefusedHere) -> None:
     raise ValueError(refused.resource)

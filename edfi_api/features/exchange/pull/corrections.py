@@ -1,5 +1,5 @@
-"""Functions that mend: marked by a decorator in the modules of the setting CHANGE_HANDLERS, they say what to write in
-place of a document of the source that is refused here, and what before it."""
+"""Functions that correct refused documents: marked by a decorator in the modules of the setting CHANGE_HANDLERS, they
+say what to write in place of a document of the source that is refused here, and what before it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 from edfi_api.features.exchange.functions_of_resources import FunctionsOfResources, marking
 
-_MARK = "mended_resources"
+_MARK = "corrected_resources"
 # Documents that one refusal may lead to.
 _MOST = 100
 
@@ -37,21 +37,21 @@ class Instead:
     body: Mapping[str, Any]
 
 
-Mend = Callable[[RefusedHere], Iterable[Before | Instead] | None]
+Correction = Callable[[RefusedHere], Iterable[Before | Instead] | None]
 
 
-def mends(resource: str) -> Callable[[Mend], Mend]:
+def corrects(resource: str) -> Callable[[Correction], Correction]:
     """Call the function for documents of a resource that are refused here. What it returns is written, and the refused
-    document once more, mended if there is an `Instead`. The decorator may be applied several times."""
+    document once more, corrected if there is an `Instead`. The decorator may be applied several times."""
     return marking(_MARK, resource)
 
 
-class Mends(FunctionsOfResources):
-    """The mends in these modules."""
+class Corrections(FunctionsOfResources):
+    """The functions that correct, in these modules."""
 
     def __init__(self, modules: Iterable[str]) -> None:
         super().__init__(modules, _MARK)
 
     def of(self, refused: RefusedHere) -> list[Before | Instead]:
-        """Return what to write. A function that fails is logged, and fixes nothing."""
+        """Return what to write. A function that fails is logged, and corrects nothing."""
         return self.results(refused.resource, refused)[:_MOST]
