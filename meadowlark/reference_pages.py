@@ -61,8 +61,8 @@ def pages() -> dict[Path, str]:
 def _collections() -> dict[Path, str]:
     """The example requests of each kind of client as a collection of Postman."""
     # Models can be imported only once Django is set up.
-    from edfi_api.features.sandboxes.models import Shape
-    from edfi_api.features.sandboxes.request_files import FOLDER, collection, file_of
+    from edfi_api.features.sandboxes.models import Shape  # noqa: PLC0415
+    from edfi_api.features.sandboxes.request_files import FOLDER, collection, file_of  # noqa: PLC0415
 
     return {
         FOLDER / f"{shape.value}.postman_collection.json": json.dumps(
