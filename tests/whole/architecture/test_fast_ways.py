@@ -59,7 +59,7 @@ def test_a_success_is_counted_by_its_hour_if_nothing_of_the_resource_is_open(
     called = {name: _calls(path, _LEDGER) for name, path in _successes(insert_client())}
 
     counted = {
-        "edfi_api/features/refusals/recorder.py accepted": 1,
+        "edfi_api/features/refusals/recorder.py count_accepted": 1,
         "edfi_api/features/refusals/pending.py count_accepted": 1,
     }
     assert called == {name: counted if name.startswith(("POST", "PUT", "DELETE")) else {} for name in called}
