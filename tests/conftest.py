@@ -1,9 +1,10 @@
 """What all tests share: the surface, documents made from it, and an authenticated client."""
 
+import fcntl
 import gc
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from itertools import count
@@ -73,6 +74,19 @@ def pytest_collection_finish() -> None:
     resume_garbage_collection()
     # Of what tests make, most stays: surfaces, validators, plans. Usual thresholds take a quarter of the time of tests.
     gc.set_threshold(50_000, 10, 20)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """All processes collect the same modules at the same time. One by one, the first of them writes the module with
+    its assertions rewritten to the cache, and the others read it, which takes half as long."""
+    if not isinstance(collector, pytest.Module):
+        return (yield)
+    with collector.path.open() as module:
+        fcntl.flock(module, fcntl.LOCK_EX)
+        return (yield)
 
 
 def pytest_xdist_auto_num_workers() -> int:
