@@ -77,7 +77,7 @@ def _described(id_: int, family: dict[int, _Organization], surface: Surface) -> 
     described |= {"name_of_institution": own.name, "type": _type(own.type, surface)}
     for above in _upwards(id_, family):
         # The nearest of each type: a local education agency can be part of another one.
-        described.setdefault(_member(family[above].type), above)
+        described.setdefault(f"{_WORD.sub('_', family[above].type.resource).lower()}_id", above)
     return described
 
 
@@ -95,10 +95,6 @@ def _type(name: ResourceName, surface: Surface) -> str:
     resource = surface.by_name.get(name)
     project = resource.project_endpoint if resource else name.project.lower()
     return f"{project.replace('-', '')}.{name.resource}"
-
-
-def _member(name: ResourceName) -> str:
-    return f"{_WORD.sub('_', name.resource).lower()}_id"
 
 
 # Each may take 2 seconds to connect.

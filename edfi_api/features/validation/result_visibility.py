@@ -110,10 +110,7 @@ class VisibleRows(SqlRows):
         near = _nearest([*self.conditions, self.visible.organizations], self.order, min(number, LAST_ROW - 1))
         checked = matching(near, [_CHECKED.fill(checked=self.visible.checked)])
         yield self._page(checked, size, offset, order="d.place", is_shown="NOT d.is_beyond")
-        yield self._page(self._matching(), size, offset)
-
-    def _matching(self) -> Sql:
-        return matching(self.tables, [*self.conditions, self.visible.whole])
+        yield self._page(matching(self.tables, [*self.conditions, self.visible.whole]), size, offset)
 
 
 def _nearest(conditions: Iterable[Sql], order: str, number: int) -> Sql:

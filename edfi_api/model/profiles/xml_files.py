@@ -196,7 +196,7 @@ class _Reader:
                 if allowed.index(name) < furthest:
                     self._report(child, f"In '{tag}', '{name}' must stand before '{allowed[furthest]}'.")
                 furthest = max(furthest, allowed.index(name))
-        if tag != "Value" and _has_text(element):
+        if tag != "Value" and any(text.strip() for text in _texts(element)):
             self._report(element, f"'{tag}' cannot contain text.")
 
     def _report(self, element: etree._Element, text: str) -> None:
@@ -210,10 +210,6 @@ def _allowed_children(element: etree._Element, tag: str) -> tuple[str, ...]:
     if tag == ElementKind.EXTENSION or is_below_extension:
         return tuple(name for name in allowed if name != ElementKind.EXTENSION)
     return allowed
-
-
-def _has_text(element: etree._Element) -> bool:
-    return any(text.strip() for text in _texts(element))
 
 
 def _texts(element: etree._Element) -> Iterator[str]:

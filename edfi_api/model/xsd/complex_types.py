@@ -112,7 +112,7 @@ class ReferenceTypes:
     def of(self, entity: Entity) -> Iterator[ComplexType]:
         yield self._identity(entity)
         parts = [self._part(entity, identity_element(entity.name), self._names.identity(entity.key))]
-        if self._is_looked_up(entity):
+        if entity.name in _LOOKED_UP and not self._model.project(entity.namespace).is_extension:
             yield self._lookup(entity)
             parts.append(self._part(entity, lookup_element(entity.name), self._names.lookup(entity.key)))
         yield ComplexType(
@@ -122,9 +122,6 @@ class ReferenceTypes:
             base=REFERENCE_TYPE,
             place=entity.place,
         )
-
-    def _is_looked_up(self, entity: Entity) -> bool:
-        return entity.name in _LOOKED_UP and not self._model.project(entity.namespace).is_extension
 
     def _part(self, entity: Entity, name: str, type_name: str) -> Element:
         what = "What identifies" if name == identity_element(entity.name) else "What can be known of"

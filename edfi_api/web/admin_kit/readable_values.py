@@ -44,7 +44,7 @@ def readable_values(body: Mapping[str, Any], marked: Collection[str] = ()) -> li
     """Each member that is no reference; lists are cut after some items."""
     found: list[ReadableValue] = []
     for name, value in body.items():
-        if _is_reference(name, value) or not (text := text_of(name, value)):
+        if (name.endswith("Reference") and isinstance(value, dict)) or not (text := text_of(name, value)):
             continue
         is_marked = any(_is_one_of(each, marked) for each in _leaves(value))
         is_target = is_marked and not any(each.is_marked for each in found)
@@ -91,10 +91,6 @@ def _leaves(value: Any) -> Iterator[Any]:
 def words(name: str) -> str:
     """`entryGradeLevelDescriptor` → `Entry grade level`."""
     return _SUFFIX.sub("", _HUMP.sub(" ", name).lower()).capitalize()
-
-
-def _is_reference(name: str, value: Any) -> bool:
-    return name.endswith("Reference") and isinstance(value, dict)
 
 
 def text_of(name: str, value: Any) -> str:

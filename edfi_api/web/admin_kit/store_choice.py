@@ -24,7 +24,7 @@ from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.models import State
 from edfi_api.core.data_stores.routes import routes
-from edfi_api.core.data_stores.routing import Store, described
+from edfi_api.core.data_stores.routing import described
 from edfi_api.core.storage.driver.execution import is_outage
 
 PARAMETER = "store"
@@ -215,7 +215,11 @@ def choose_view(site: admin.AdminSite, request: HttpRequest) -> HttpResponse:
     table = routes().after_a_miss()
     text = request.GET.get("q", "").strip().casefold()
     stores = sorted(table.stores.values(), key=lambda store: store.id)
-    found = [_choice(store) for store in stores if text in described(store).casefold()]
+    found = [
+        {"value": str(store.id), "text": described(store), "state": store.state}
+        for store in stores
+        if text in described(store).casefold()
+    ]
     if api_settings.has_main_store and text in "admin database":
         found.insert(0, {"value": _MAIN, "text": "admin database", "state": State.ONLINE})
     page = Paginator(found, _PER_PAGE).get_page(request.GET.get("p"))
@@ -231,7 +235,3 @@ def choose_view(site: admin.AdminSite, request: HttpRequest) -> HttpResponse:
         "joint": "&" if "?" in target else "?",
     }
     return TemplateResponse(request, "edfi_api/choose_data_store.html", context)
-
-
-def _choice(store: Store) -> dict[str, str]:
-    return {"value": str(store.id), "text": described(store), "state": store.state}

@@ -83,11 +83,10 @@ def _documents() -> dict[str, Document]:
     packages = dict(_OWN_PACKAGES)
     for config in contributors():
         packages |= config.openapi_documents
-    return {name: partial(_document, _path(package)) for name, package in sorted(packages.items())}
-
-
-def _path(package: str) -> Path:
-    return Path(import_module(package).__path__[0], "openapi.json")
+    return {
+        name: partial(_document, Path(import_module(package).__path__[0], "openapi.json"))
+        for name, package in sorted(packages.items())
+    }
 
 
 DOCUMENTS = _documents()

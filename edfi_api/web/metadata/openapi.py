@@ -147,7 +147,7 @@ def publisher(root: str) -> dict[str, dict[str, str]]:
 
 
 def _described(surface: Surface, subject: str) -> str:
-    return f"The {subject} of {_and(project.name for project in surface.projects)}."
+    return f"The {subject} of {' and '.join(project.name for project in surface.projects)}."
 
 
 def _tags(resources: Iterable[Resource]) -> list[dict[str, str]]:
@@ -168,7 +168,3 @@ def client_credentials(root: str) -> dict[str, Any]:
         "description": "A bearer token, which a client gets for its key and secret.",
         "flows": {"clientCredentials": {"tokenUrl": f"{root}/{addresses.OAUTH}", "scopes": {}}},
     }
-
-
-def _and(names: Iterable[str]) -> str:
-    return " and ".join(names)

@@ -1,6 +1,6 @@
 """The `/deletes` and `/keyChanges` of each resource, and the available change versions."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -57,7 +57,7 @@ class TrackedResourceViewSet(ResourceViewSet):
         found = find(tracked, page.size, page.offset)
         if OdsCompatibility.COMPLETE_DOCUMENTS.applies:
             write = partial(_with_digits, write)
-        text = _array(map(write, found))
+        text = f"[{','.join(map(write, found))}]".encode()
         what, query = self.action.replace("_", " "), request.META.get("QUERY_STRING", "")
         request._request.done = DocumentsRead(len(found), len(text), what, query)  # type: ignore[attr-defined]
         return JsonTextResponse(text, headers)
@@ -92,7 +92,3 @@ def _with_digits(write: Callable[[Change], str], change: Change) -> str:
     """Write a change as the ODS/API has the id."""
     id_ = str(change.document_uuid)
     return write(change).replace(id_, id_of_digits(id_), 1)
-
-
-def _array(items: Iterable[str]) -> bytes:
-    return f"[{','.join(items)}]".encode()

@@ -249,7 +249,7 @@ class FreeOrder:
         if not self._held:
             return
         for written in self._writer.write(self._held.in_order()):
-            yield _changed(written)
+            yield _with_place(written)._replace(has_replaced=written.candidate.origin.has_replaced)
         self._held.clear()
 
     def _may_come(self, rank: int, written: Written[Place]) -> bool:
@@ -294,10 +294,6 @@ def _with_place(written: Written[_Again] | Written[Held]) -> Written[Place]:
     candidate = written.candidate
     placed = Candidate(candidate.resource, candidate.text, candidate.origin.place)
     return Written(placed, written.result, written.aliases, written.tolerated, written.warnings)
-
-
-def _changed(written: Written[Held]) -> Written[Place]:
-    return _with_place(written)._replace(has_replaced=written.candidate.origin.has_replaced)
 
 
 class DeferredReferences:

@@ -140,7 +140,7 @@ def _examples(entries: list[Refusal], *, shows_keys: bool) -> PageTable:
     rows = [
         cells(
             Cell(
-                _name(entry, str(title) if shows_keys else ""),
+                " ".join(filter(None, (summaries.kind_of_entry(entry), str(title) if shows_keys else ""))),
                 reverse("admin:refusals_refusal_change", args=[entry.pk]),
             ),
             entry.last_at,
@@ -152,10 +152,6 @@ def _examples(entries: list[Refusal], *, shows_keys: bool) -> PageTable:
     ]
     heads = ("What", "Last", "Times", "Why", "State")
     return PageTable(f"The latest {EXAMPLES} that are open", heads, rows, "Nothing is open.")
-
-
-def _name(entry: Refusal, title: str) -> str:
-    return " ".join(filter(None, (summaries.kind_of_entry(entry), title)))
 
 
 def _links(request: HttpRequest, entry: Refusal) -> list[Cell]:

@@ -122,7 +122,7 @@ def _answer(search: Search, found: Sequence[Refusal], identities: Mapping[UUID, 
     named = next((name for entry in found if (name := _named_by(entry, identities))), None)
     if named is None or _is_stored(search):
         return ""
-    of = [entry for entry in found if _named_by(entry, identities) or _has(entry, search.text)]
+    of = [entry for entry in found if _named_by(entry, identities) or f"={search.text}#" in f"{entry.natural_key}#"]
     kind = kind_in_words(named.resource).in_a_sentence
     missing = format_html("No {} {} here. ", kind, search.text) if search.may("edfi_api.view_document") else ""
     it = "it" if missing else f"{kind} {search.text}"
@@ -134,10 +134,6 @@ def _answer(search: Search, found: Sequence[Refusal], identities: Mapping[UUID, 
 
 def _named_by(entry: Refusal, identities: Mapping[UUID, ResourceName]) -> ResourceName | None:
     return identities.get(entry.subject) or (identities.get(entry.awaited) if entry.awaited else None)
-
-
-def _has(entry: Refusal, value: str) -> bool:
-    return f"={value}#" in f"{entry.natural_key}#"
 
 
 def _is_stored(search: Search) -> bool:
