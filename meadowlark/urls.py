@@ -45,7 +45,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("edfi_api.features.sandboxes.urls")),
     path("", include("edfi_api.features.refusals.http.urls")),
     path("", include("edfi_api.web.metadata.urls")),
-    path("", include("edfi_api.site.guides.urls")),
+    path("", include("edfi_api.site.guides_urls")),
     path("", include("edfi_api.site.observability.urls")),
     # Browsers request it for every page without an icon: those of the admin, and JSON.
     path("favicon.ico", lambda _: HttpResponseRedirect(static("edfi_api/icon.svg"))),

@@ -9,7 +9,7 @@ from edfi_api.common.commands import path
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.served import current_surface
-from edfi_api.features.loading.interchange.exceptions import ERRORS_OF_INTERCHANGE_FILES
+from edfi_api.features.loading.exceptions import ERRORS_OF_INTERCHANGE_FILES
 from edfi_api.features.loading.interchange.loading import interchange_files
 from edfi_api.features.loading.reports.report import RefusalLimit, RefusalLog, add_max_refused, counts, raise_failure
 from edfi_api.features.loading.reports.results import LoadResult

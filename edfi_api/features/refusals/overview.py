@@ -96,14 +96,6 @@ SELECT rule, count(*) FILTER (WHERE resolved_at IS NULL AND problem <> %(warning
        unnest(rules) AS rule
  GROUP BY rule ORDER BY rule
 """
-_HOURS = """
-SELECT extract(epoch FROM h.hour)::bigint, v.name, sum(h.accepted)::bigint, sum(h.refused)::bigint
-  FROM submission_hour h
-  JOIN security_apiclient c ON c.id = h.client
-  JOIN security_application a ON a.id = c.application_id
-  JOIN security_vendor v ON v.id = a.vendor_id
- WHERE h.hour > %s GROUP BY 1, 2 ORDER BY 1, 2
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +200,6 @@ def activity_of(client: int) -> list[tuple[str, Writes]]:
 def _last_days() -> dict[str, Any]:
     now = timezone.now()
     return {"day": now - timedelta(days=1), "week": now - timedelta(days=7), "most": _MOST_ROWS}
-
-
-def writes_by_hour(since: datetime) -> list[tuple[int, str, int, int]]:
-    """Beginning of the hour in seconds since 1970, vendor, accepted and refused writes."""
-    return [(hour, vendor, accepted, refused) for hour, vendor, accepted, refused in _rows(_HOURS, [since])]
 
 
 def _rows(statement: str, parameters: Any = None) -> list[Any]:

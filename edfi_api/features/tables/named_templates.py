@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from edfi_api.core.served import current_surface
-from edfi_api.features.loading.json_lines.exceptions import ResourceNotServed
+from edfi_api.features.loading.exceptions import ResourceNotServed
 from edfi_api.features.loading.json_lines.sources import resource_called
 from edfi_api.features.tables.exceptions import InvalidTemplate
 from edfi_api.features.tables.members import Members

@@ -9,7 +9,7 @@ import lxml.html
 import pytest
 from django.conf import settings
 
-from edfi_api.site.guides.guides import BASE, guides, rendered
+from edfi_api.site.guides import BASE, guides, rendered
 from tests.conftest import http
 
 DOCS = Path(__file__).parents[3] / "meadowlark/docs"

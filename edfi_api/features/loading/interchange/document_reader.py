@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NoReturn, cast
 from xml.parsers import expat
 
+from edfi_api.features.loading.exceptions import UnknownElement, UnreadableDocument, UnreadableInterchange
 from edfi_api.features.loading.interchange.disk_queue import Fragment, IdReference, LookUp, Named, OpenReference, Place
 from edfi_api.features.loading.interchange.entities import Elements, ElementShape, Entities, EntityElements
-from edfi_api.features.loading.interchange.exceptions import UnknownElement, UnreadableDocument, UnreadableInterchange
 from edfi_api.features.loading.interchange.resolution import reference_object
 from edfi_api.features.loading.renames import NO_RENAMES, Renames
 from edfi_api.model.surface.naming import ROOT_PREFIX, identity_element, lookup_element

@@ -18,17 +18,17 @@ from edfi_api.features.loading.bulk import Candidate, Written, bulk_writer, writ
 from edfi_api.features.loading.bulk.candidates import Place
 from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments
 from edfi_api.features.loading.bulk.free_order import FreeOrder
-from edfi_api.features.loading.files import LoadProgress, files_at, open_counted, show_progress, size
-from edfi_api.features.loading.interchange.disk_queue import InterchangeQueue, QueuedDocument
-from edfi_api.features.loading.interchange.document_reader import DocumentReader, XmlElement, documents
-from edfi_api.features.loading.interchange.entities import Entities
-from edfi_api.features.loading.interchange.exceptions import (
+from edfi_api.features.loading.exceptions import (
     NeedsLookUp,
     NothingFound,
     UnknownElement,
     UnreadableDocument,
     UnreadableInterchange,
 )
+from edfi_api.features.loading.files import LoadProgress, files_at, open_counted, show_progress, size
+from edfi_api.features.loading.interchange.disk_queue import InterchangeQueue, QueuedDocument
+from edfi_api.features.loading.interchange.document_reader import DocumentReader, XmlElement, documents
+from edfi_api.features.loading.interchange.entities import Entities
 from edfi_api.features.loading.interchange.resolution import Resolver
 from edfi_api.features.loading.mapping import Translator
 from edfi_api.features.loading.renames import NO_RENAMES, Renames

@@ -16,6 +16,7 @@ from edfi_api.core.documents.violations import Leniency
 from edfi_api.core.models import Document
 from edfi_api.core.storage import resource_types
 from edfi_api.features.loading.bulk.dry_run import AcceptedDocuments
+from edfi_api.features.loading.exceptions import NeedsLookUp, UnreadableDocument
 from edfi_api.features.loading.interchange.disk_queue import (
     Fragment,
     IdReference,
@@ -26,7 +27,6 @@ from edfi_api.features.loading.interchange.disk_queue import (
     Place,
 )
 from edfi_api.features.loading.interchange.entities import Entities, identity_value_path
-from edfi_api.features.loading.interchange.exceptions import NeedsLookUp, UnreadableDocument
 from edfi_api.model.surface.resource import KeyPair, ResourceName
 
 _NO_LOOK_UPS = "a look-up cannot find what is stored in terms of another standard; refer by key or by id"

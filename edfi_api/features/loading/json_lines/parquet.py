@@ -14,7 +14,7 @@ from typing import Any
 
 from edfi_api.core.documents import json_text
 from edfi_api.core.documents.paths import values_at
-from edfi_api.features.loading.json_lines.exceptions import PyArrowMissing
+from edfi_api.features.loading.exceptions import PyArrowMissing
 from edfi_api.features.loading.json_lines.exporting import WriteResource, whole_files
 from edfi_api.model.surface.resource import ALL_ITEMS, DecimalLimit, JsonPath, Resource
 

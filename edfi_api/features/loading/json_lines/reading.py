@@ -24,7 +24,7 @@ from edfi_api.features.loading.cells import (
     put,
     with_arrays,
 )
-from edfi_api.features.loading.json_lines.exceptions import (
+from edfi_api.features.loading.exceptions import (
     NamesNoResource,
     ResourceNotServed,
     UnreadableFile,

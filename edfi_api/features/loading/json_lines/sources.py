@@ -17,8 +17,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import cast
 
+from edfi_api.features.loading.exceptions import NoLinesFound, ResourceNotServed, UnreadableFile
 from edfi_api.features.loading.files import files_at, open_counted, size
-from edfi_api.features.loading.json_lines.exceptions import NoLinesFound, ResourceNotServed, UnreadableFile
 from edfi_api.features.loading.renames import NO_RENAMES, Renames
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 

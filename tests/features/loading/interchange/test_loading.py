@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from edfi_api.features.loading.exceptions import NothingFound
 from edfi_api.features.loading.files import NoSuchPath
-from edfi_api.features.loading.interchange.exceptions import NothingFound
 from edfi_api.features.loading.interchange.loading import interchange_files
 from edfi_api.model.surface.resource import ResourceName
 from tests.features.loading.interchange.conftest import Loader, Stored, Write

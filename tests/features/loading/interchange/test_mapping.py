@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from edfi_api.features.loading.exceptions import UnknownElement, UnreadableDocument
 from edfi_api.features.loading.interchange.document_reader import DocumentReader, documents
 from edfi_api.features.loading.interchange.entities import Entities
-from edfi_api.features.loading.interchange.exceptions import UnknownElement, UnreadableDocument
 from edfi_api.model.surface.resource import Surface
 from tests.features.loading.interchange.documents import interchange, school_reference
 from tests.support.serving import served

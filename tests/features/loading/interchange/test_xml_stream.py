@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from edfi_api.features.loading.exceptions import UnreadableInterchange
 from edfi_api.features.loading.interchange.document_reader import XmlElement, documents
-from edfi_api.features.loading.interchange.exceptions import UnreadableInterchange
 from tests.features.loading.interchange.documents import interchange
 
 

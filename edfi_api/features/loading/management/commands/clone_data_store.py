@@ -18,7 +18,7 @@ from edfi_api.core.data_stores.models import DataStore, State
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import Store, described, store_named
 from edfi_api.core.served import current_surface
-from edfi_api.features.loading.json_lines.exceptions import ERRORS_OF_JSON_LINES
+from edfi_api.features.loading.exceptions import ERRORS_OF_JSON_LINES
 from edfi_api.features.loading.json_lines.sources import resource_called
 from edfi_api.features.loading.load_options import add_mapping, mapping_of
 from edfi_api.features.loading.management.commands.provision_data_store import (

@@ -14,7 +14,7 @@ from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.routing import Store
 from edfi_api.core.served import current_surface
-from edfi_api.features.loading.json_lines.exceptions import ERRORS_OF_JSON_LINES
+from edfi_api.features.loading.exceptions import ERRORS_OF_JSON_LINES
 from edfi_api.features.loading.json_lines.exporting import (
     WriteResource,
     export_documents,

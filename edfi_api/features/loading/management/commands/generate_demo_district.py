@@ -16,7 +16,7 @@ from edfi_api.common.logs.printable import counted
 from edfi_api.core.documents import json_text
 from edfi_api.core.served import current_surface
 from edfi_api.features.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS, District, generate
-from edfi_api.features.loading.json_lines.exceptions import ERRORS_OF_JSON_LINES
+from edfi_api.features.loading.exceptions import ERRORS_OF_JSON_LINES
 from edfi_api.features.loading.json_lines.exporting import WriteResource, write_to_folder, write_to_stream
 from edfi_api.model.examples import Bodies
 from edfi_api.model.surface.bundled_descriptors import bundled_values

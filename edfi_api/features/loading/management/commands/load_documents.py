@@ -10,7 +10,7 @@ from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.routing import Store
 from edfi_api.core.served import current_surface
 from edfi_api.features.loading.bulk.candidates import PreservedFields
-from edfi_api.features.loading.json_lines.exceptions import ERRORS_OF_JSON_LINES
+from edfi_api.features.loading.exceptions import ERRORS_OF_JSON_LINES
 from edfi_api.features.loading.json_lines.loading import load_documents
 from edfi_api.features.loading.json_lines.sources import resource_called, sources
 from edfi_api.features.loading.load_options import (

@@ -8,7 +8,7 @@ from edfi_api.common.commands import path
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.routing import Store
 from edfi_api.core.served import current_surface
-from edfi_api.features.loading.interchange.exceptions import ERRORS_OF_INTERCHANGE_FILES
+from edfi_api.features.loading.exceptions import ERRORS_OF_INTERCHANGE_FILES
 from edfi_api.features.loading.interchange.loading import interchange_files, load_interchange
 from edfi_api.features.loading.load_options import LoadOptions, add_load_options, run_load, with_report_of_its_own
 from edfi_api.features.loading.reports.report import RefusalLog

@@ -21,7 +21,7 @@ from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.queries.csv_text import csv_file
 from edfi_api.core.security.management.named_client import client_named
 from edfi_api.core.served import current_surface
-from edfi_api.features.loading.json_lines.exceptions import ResourceNotServed
+from edfi_api.features.loading.exceptions import ResourceNotServed
 from edfi_api.features.loading.json_lines.sources import resource_called
 from edfi_api.features.loading.reports.report import add_max_refused
 from edfi_api.features.tables.exceptions import ClientGone, InvalidTemplate, UnreadableTable

@@ -190,7 +190,7 @@ class Guides:
 @cache
 def guides() -> Guides:
     """Return the guides of this server."""
-    return Guides(Path(__file__).parents[3] / "meadowlark" / "docs")
+    return Guides(Path(__file__).parents[2] / "meadowlark" / "docs")
 
 
 def at(root: str, html: str) -> str:

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 
 from edfi_api.common.addresses import fixed_path
 from edfi_api.common.conf import api_settings
-from edfi_api.site.guides.guides import FILES, at, guides
+from edfi_api.site.guides import FILES, at, guides
 from edfi_api.web.viewsets.edfi_view import OpenPageView
 from edfi_api.web.viewsets.responses import html_page
 

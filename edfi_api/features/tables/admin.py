@@ -23,7 +23,7 @@ from edfi_api.core.data_stores.exceptions import ConnectionUnusable, DataStoreNo
 from edfi_api.core.queries.csv_text import CONTENT_TYPE, csv_file
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.served import current_surface
-from edfi_api.features.tables.admin.forms import (
+from edfi_api.features.tables.admin_forms import (
     ORDERS,
     PARTS,
     KeepForm,

@@ -1,1 +1,0 @@
-"""The guides: the pages of meadowlark/docs/ for browsers."""
