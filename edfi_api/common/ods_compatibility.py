@@ -69,7 +69,7 @@ class OdsCompatibility(Enum):
         OdsArea.SECURITY,
         "a POST whose document exists is authorized as Update",
         "it is authorized as Create, as by the DMS",
-        ("core/security/claims/strategy_faults.py", "core/security/requests/authorization.py"),
+        ("core/security/claims/validation.py", "core/security/requests/authorization.py"),
         "a client that may create people cannot overwrite those that it may not read",
         setting="UPSERT_ASKS_UPDATE",
     )

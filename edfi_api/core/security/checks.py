@@ -15,7 +15,7 @@ from edfi_api.core.security.claims.compile import all_defaults, granted_strategi
 from edfi_api.core.security.claims.file import UNSECURED
 from edfi_api.core.security.claims.model import Strategies
 from edfi_api.core.security.claims.stored_claims import stored_claims
-from edfi_api.core.security.claims.strategy_faults import is_applicable, unknown_for, unknown_in
+from edfi_api.core.security.claims.validation import is_applicable, unknown_for, unknown_in
 from edfi_api.core.security.issuers import IssuersFileInvalid, faults, issuers, may_grant_every_claim_set
 from edfi_api.core.security.models import Application, ClaimSet, OverridingStrategies, ResourceClaim
 from edfi_api.core.served import current_surface

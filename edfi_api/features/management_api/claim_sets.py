@@ -21,7 +21,7 @@ from edfi_api.core.security.claims.exchange import (
     replace_grants,
 )
 from edfi_api.core.security.claims.stored_claims import hold_claims, lock_claims, stored_claims
-from edfi_api.core.security.claims.strategy_faults import unknown_for
+from edfi_api.core.security.claims.validation import unknown_for
 from edfi_api.core.security.models import Application, ClaimSet, Grant, OverridingStrategies, ResourceClaim
 from edfi_api.core.served import current_surface
 from edfi_api.features.management_api import answers, problems, serializers, texts

@@ -29,8 +29,8 @@ from edfi_api.core.security.claims.stored_claims import (
     stored_claims,
     stored_names,
 )
-from edfi_api.core.security.claims.strategy_faults import unknown_for, unknown_in, views_without_a_way
 from edfi_api.core.security.claims.upload import InvalidUpload, read_upload, uploadable
+from edfi_api.core.security.claims.validation import unknown_for, unknown_in, views_without_a_way
 from edfi_api.core.security.models import ClaimSet, ClaimsVersion, DefaultStrategies, ResourceClaim
 from edfi_api.core.security.strategies.table import STRATEGIES
 from edfi_api.core.served import current_surface

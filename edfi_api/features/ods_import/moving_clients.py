@@ -33,7 +33,7 @@ from edfi_api.core.security.claims.model import (
     spelt_in_full,
 )
 from edfi_api.core.security.claims.stored_claims import load, stored_resource_claims
-from edfi_api.core.security.claims.strategy_faults import unknown_for
+from edfi_api.core.security.claims.validation import unknown_for
 from edfi_api.core.security.clients import COMMAND
 from edfi_api.core.security.credentials import Credentials, UnreadableSecret, encoded
 from edfi_api.core.security.models import ApiClient, Application, ClaimSet, Vendor

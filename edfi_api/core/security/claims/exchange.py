@@ -19,7 +19,7 @@ from edfi_api.core.security.claim_names import action_named, actions_in_order, c
 from edfi_api.core.security.claims.compile import all_defaults
 from edfi_api.core.security.claims.model import ByAction, ClaimNames, Claims, ClaimSetValue, Grants, lineage
 from edfi_api.core.security.claims.stored_claims import load, stored_claims
-from edfi_api.core.security.claims.strategy_faults import unknown_for
+from edfi_api.core.security.claims.validation import unknown_for
 from edfi_api.core.security.models import ClaimSet
 from edfi_api.model.surface.resource import Surface
 

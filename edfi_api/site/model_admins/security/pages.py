@@ -12,7 +12,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from edfi_api.core.security.claim_names import Action
-from edfi_api.core.security.claims.strategy_faults import advice_on_views, remarks, unknown_for
+from edfi_api.core.security.claims.validation import advice_on_views, unknown_for, warnings_about
 from edfi_api.core.security.models import Application, DefaultStrategies, OverridingStrategies
 from edfi_api.core.security.organizations import OrganizationNames, data_stores_of, organization_names
 from edfi_api.core.security.profiles.loading import assign_profiles, notices
@@ -125,7 +125,7 @@ def assign(request: HttpRequest, application: Application, profiles: Iterable[Pr
 
 
 def remark(request: HttpRequest, application: Application) -> None:
-    """Show the remarks about the application's claim set and organizations as warnings on the next page."""
+    """Show the warnings about the application's claim set and organizations as warnings on the next page."""
     unknown = unknown_organizations(application.education_organization_ids, data_stores_of(application))
-    for text in (*remarks(application), *unknown):
+    for text in (*warnings_about(application), *unknown):
         messages.warning(request, f"{application}: {text}")

@@ -11,7 +11,7 @@ secret. Neither changes anything else about a client that exists.
 With `--external` it comes with tokens of an identity provider (meadowlark/docs/operate/identity-providers.md) and gets
 no secret; `rotate_secret` gives it one.
 
-Key and secret go to standard output; remarks about the claim set go to standard error.
+Key and secret go to standard output; warnings_about about the claim set go to standard error.
 """
 
 import json
@@ -26,7 +26,7 @@ from edfi_api.common.commands import ReportingCommand, text, timestamp
 from edfi_api.core.data_stores.data_store_command import add_tenant, needed_tenant
 from edfi_api.core.data_stores.models import Tenant
 from edfi_api.core.data_stores.routing import NoSuchDataStore
-from edfi_api.core.security.claims.strategy_faults import remarks
+from edfi_api.core.security.claims.validation import warnings_about
 from edfi_api.core.security.clients import COMMAND, add_client, create_client, rotate_secret
 from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.management.named_client import application_named, stores_of_tenant, the_only
@@ -127,7 +127,7 @@ class Command(ReportingCommand):
     def _print_notes(self, application: Application) -> None:
         checker = ProfileChecker(current_surface())
         of_profiles = (notice for profile in application.profiles.all() for notice in notices(profile, checker))
-        for note in (*remarks(application), *of_profiles):
+        for note in (*warnings_about(application), *of_profiles):
             self.stderr.write(f"Note: {note}")
 
 

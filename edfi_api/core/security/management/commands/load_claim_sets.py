@@ -18,7 +18,7 @@ from edfi_api.core.data_stores.data_store_command import add_tenant, given_tenan
 from edfi_api.core.security.claims.file import UnusableClaimsFile, bundled_claims, read_claims
 from edfi_api.core.security.claims.model import ClaimNames, Claims, spelt_in_full
 from edfi_api.core.security.claims.stored_claims import NotOfTheTenant, UnknownClaims, load, reserve, stored_names
-from edfi_api.core.security.claims.strategy_faults import (
+from edfi_api.core.security.claims.validation import (
     advice_on_views,
     all_unknown_in,
     unknown_in,

@@ -1,8 +1,8 @@
-"""Claims → the unknown strategies in them, those that do not fit the action or the resource, and access that is wider
-than it looks.
+"""Validates claims: finds unknown strategies in them, those that do not fit the action or the resource, and access that
+is wider than it looks.
 
-Faults are reported when claims are written: the response that a client gets later only states a configuration error.
-Operators who create a client are warned of wide access.
+Unknown strategies are reported when claims are written: the response that a client gets later only states a
+configuration error. Operators who create a client are warned of wide access.
 """
 
 from collections.abc import Iterable, Iterator
@@ -40,7 +40,7 @@ def unknown_in(claims: Claims, surface: Surface) -> list[str]:
 
 
 def advice_on_views(unknown: Iterable[str]) -> str:
-    """The sentence that says what to do about the custom views among unknown strategies; empty if there are none."""
+    """Return the text that says what to do about the custom views among unknown strategies; empty if there are none."""
     views = sorted({view_name(name) for name in unknown if name not in STRATEGIES and is_custom_view(name)})
     if not views:
         return ""
@@ -95,8 +95,8 @@ _OPEN = (NO_FURTHER_AUTHORIZATION_REQUIRED,)
 _RESOURCES_NAMED = 5
 
 
-def remarks(application: Application) -> list[str]:
-    """Sentences about the application's claim set; empty if there is nothing to warn of."""
+def warnings_about(application: Application) -> list[str]:
+    """Return warnings about the application's claim set; empty if there is nothing to warn of."""
     claim_set = application.claim_set
     if claim_set is None:
         name = application.claim_set_name
