@@ -25,11 +25,11 @@ class ReportingCommand(BaseCommand):
     error_texts: ErrorTexts = {}
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        with self.reporting_errors():
+        with self.report_errors():
             return super().execute(*args, **options)
 
     @contextmanager
-    def reporting_errors(self) -> Iterator[None]:
+    def report_errors(self) -> Iterator[None]:
         """Raise CommandError in place of the errors that have a text."""
         try:
             yield

@@ -69,7 +69,7 @@ def command_line(account: pwd.struct_passwd | None, program: str, *arguments: st
         return ending_with_us([str(binaries() / program), *arguments], signal.SIGINT)
     command = [str(_binaries_for(account) / program), *arguments]
     # Innermost, because a change of account clears the parent death signal.
-    return [*_becoming(account), *ending_with_us(command, signal.SIGINT)]
+    return [*_become(account), *ending_with_us(command, signal.SIGINT)]
 
 
 def working_directory(account: pwd.struct_passwd | None, folder: Path) -> str:
@@ -90,7 +90,7 @@ def _require_change_of_account() -> None:
         )
 
 
-def _becoming(account: pwd.struct_passwd) -> list[str]:
+def _become(account: pwd.struct_passwd) -> list[str]:
     """Drops all of root's privileges, and prevents regaining them through setuid programs."""
     identity = [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
     return ["setpriv", *identity, "--inh-caps=-all", "--no-new-privs"]
@@ -110,7 +110,7 @@ def _binaries_for(account: pwd.struct_passwd) -> Path:
 
 def _can_run(account: pwd.struct_passwd, program: Path) -> bool:
     # Through `test`, because setpriv itself still has root's privileges when it executes a program.
-    tried = subprocess.run([*_becoming(account), "test", "-x", str(program)], check=False)
+    tried = subprocess.run([*_become(account), "test", "-x", str(program)], check=False)
     return tried.returncode == 0
 
 

@@ -122,7 +122,7 @@ class DataStoreCommand(ReportingCommand):
             return super().execute(*args, **{"database": DEFAULT_DB_ALIAS, **options})
         stores = _chosen(named or [], wants_all)
         if self.in_one_process and (wants_all or len(stores) > 1):
-            with self.reporting_errors():
+            with self.report_errors():
                 self.handle_all(lambda: _chosen(named or [], wants_all), **options)
             return None
         if len(stores) > 1:
@@ -195,7 +195,7 @@ def _run(job: _Job) -> _Done:
     failure = ""
     try:
         command = job.command(stdout=out, stderr=err, no_color=True)
-        with command.reporting_errors():
+        with command.report_errors():
             command.handle(**job.options, database=job.alias)
     except Exception as error:
         failure = " ".join(str(error).split()) or type(error).__name__

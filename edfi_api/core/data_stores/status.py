@@ -34,7 +34,7 @@ class StoreStatus:
         return self.reason is None
 
 
-def status_of(database: Database) -> StoreStatus:
+def read_status(database: Database) -> StoreStatus:
     """Connects to the database, which takes 2 seconds at most, and closes the connection."""
     try:
         using = alias_of(database)

@@ -117,7 +117,7 @@ def create_application(application: Application, data_store_ids: Iterable[int] =
 @transaction.atomic
 def rotate_secret(client: ApiClient, by: str | None = COMMAND) -> Credentials:
     """Replace the secret of `client` and revoke its tokens."""
-    credentials = new_secret(client)
+    credentials = set_new_secret(client)
     client.save(update_fields=["client_secret", "updated"])
     get_access_token_model().objects.filter(application=client).delete()
     if by is not None:
@@ -163,7 +163,7 @@ def disable_client(client: ApiClient, by: str | None = COMMAND) -> None:
         audit.log_change("client disabled", client=client.client_id, by=by)
 
 
-def new_secret(client: ApiClient) -> Credentials:
+def set_new_secret(client: ApiClient) -> Credentials:
     """Set a new secret on `client`, which the caller saves."""
     credentials = Credentials.generated(client.client_id)
     client.client_secret = credentials.hash
@@ -206,7 +206,7 @@ def store_client(
     Raises `IntegrityError` where its name, its key or the identity is taken.
     """
     client.application = application
-    credentials = new_secret(client)
+    credentials = set_new_secret(client)
     client.save(force_insert=True)
     claim_set = application.claim_set.name if application.claim_set else application.claim_set_name
     audit.log_change("client created", client=client.client_id, claim_set=claim_set, by=by)

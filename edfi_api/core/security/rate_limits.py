@@ -37,7 +37,7 @@ WHERE name = %(name)s AND NOT EXISTS (SELECT FROM counted)
 _CLEAN = "DELETE FROM rate_limit WHERE full_at < clock_timestamp()"
 
 
-def seconds_to_wait(name: str, per_minute: int, events: int = 1) -> int:
+def count_towards_limit(name: str, per_minute: int, events: int = 1) -> int:
     """Count an event, or several at once; 0 if they are allowed. A limit of 0 allows everything and counts nothing.
 
     More events at once than the limit count as the limit: they are allowed when the bucket is full.
@@ -57,8 +57,8 @@ def seconds_to_wait(name: str, per_minute: int, events: int = 1) -> int:
 
 
 def limit(name: str, per_minute: int, events: int = 1) -> None:
-    """Count what `seconds_to_wait` counts, and raise TooManyRequests if the limit is exceeded."""
-    if wait := seconds_to_wait(name, per_minute, events):
+    """Count what `count_towards_limit` counts, and raise TooManyRequests if the limit is exceeded."""
+    if wait := count_towards_limit(name, per_minute, events):
         raise TooManyRequests(wait)
 
 

@@ -12,7 +12,7 @@ _LOCAL = {"localhost", "127.0.0.1", "[::1]"}
 
 
 class ManagementApiConfig(AppConfig):
-    """Has the tables of management clients and their tokens."""
+    """The Django app with the tables of management clients and their tokens."""
 
     name = "edfi_api.features.management_api"
     label = "management_api"

@@ -243,14 +243,14 @@ class Integer(BodyField):
 
 
 class Long(Integer):
-    """The type of a number with 64 bits."""
+    """An integer of 64 bits."""
 
     largest = LARGEST_LONG
     schema = {"type": "integer", "format": "int64"}
 
 
 class Boolean(BodyField):
-    """`none` is what a missing value means."""
+    """A boolean; `none` is what a missing value means."""
 
     schema = {"type": "boolean"}
 

@@ -141,7 +141,7 @@ class ClaimSetViewSet(CollectionViewSet):
         _, values = self.read()
         actions = _enabled(values["resource_claim_actions"])
         with self.write_transaction():
-            row = self._locked(number)
+            row = self._lock(number)
             claim = ResourceClaim.objects.filter(pk=values["resource_claim_id"]).first()
             if claim is None:
                 text = texts.NOTHING_OF_THE_NAME.format(name=values["resource_claim_id"])
@@ -156,7 +156,7 @@ class ClaimSetViewSet(CollectionViewSet):
         _, values = self.read()
         actions = _enabled(values["resource_claim_actions"])
         with self.write_transaction():
-            grant = self._locked_grant(number, of_claim)
+            grant = self._lock_grant(number, of_claim)
             _grant(grant.claim_set, of_claim, actions)
         return self._granted(number)
 
@@ -164,7 +164,7 @@ class ClaimSetViewSet(CollectionViewSet):
     def remove_grant(self, request: Request, id: str, claim_id: str) -> Response:
         """Take a resource claim from the claim set."""
         with self.write_transaction():
-            self._locked_grant(integer(id), integer(claim_id)).delete()
+            self._lock_grant(integer(id), integer(claim_id)).delete()
         return self._granted(integer(id))
 
     @action(detail=True, methods=["post"], url_path=f"{_GRANT}/overrideAuthorizationStrategy")
@@ -180,7 +180,7 @@ class ClaimSetViewSet(CollectionViewSet):
             found = [texts.NOTHING_OF_THE_NAME.format(name=each) for each in unknown]
             raise problems.invalid_data({"AuthorizationStrategies": found})
         with self.write_transaction():
-            grant = self._locked_grant(number, of_claim)
+            grant = self._lock_grant(number, of_claim)
             if action_ not in grant.actions:
                 raise no_action
             grant.overrides.filter(action=action_).delete()
@@ -192,7 +192,7 @@ class ClaimSetViewSet(CollectionViewSet):
     def reset(self, request: Request, id: str, claim_id: str) -> Response:
         """Reset the strategies of a resource claim."""
         with self.write_transaction():
-            self._locked_grant(integer(id), integer(claim_id)).overrides.all().delete()
+            self._lock_grant(integer(id), integer(claim_id)).overrides.all().delete()
         return self._granted(integer(id))
 
     def _refuse_reserved(self, row: ClaimSet, verb: str) -> None:
@@ -202,15 +202,15 @@ class ClaimSetViewSet(CollectionViewSet):
                 raise problems.invalid_data({"Id": [texts.V2.RESERVED.format(name=row.name)]})
             raise problems.bad_request(texts.RESERVED.format(verb=verb))
 
-    def _locked(self, number: int) -> ClaimSet:
-        """The claim set, to be changed while no other request changes claims. Raises RequestRefused."""
+    def _lock(self, number: int) -> ClaimSet:
+        """Lock and return the claim set, to be changed while no other request changes claims. Raises RequestRefused."""
         row: ClaimSet = self.found(number, for_update=True)
         self._refuse_reserved(row, "updated")
         return row
 
-    def _locked_grant(self, number: int, claim_id: int) -> Grant:
+    def _lock_grant(self, number: int, claim_id: int) -> Grant:
         """Lock a claim set, and return it with its grant on this claim."""
-        found = self._locked(number).grants.filter(resource_claim=claim_id).first()
+        found = self._lock(number).grants.filter(resource_claim=claim_id).first()
         if found is None:
             raise problems.invalid_data({"ResourceClaimId": [texts.NO_GRANT]})
         return found

@@ -40,7 +40,7 @@ class IssuedToken:
 
 
 class NoScope(Exception):
-    """None of the requested scopes is assigned to the client."""
+    """Raised if none of the requested scopes is assigned to the client."""
 
 
 def create(key: str, name: str, scopes: Sequence[Scope], *, secret: str | None = None, by: str) -> Credentials:
@@ -65,7 +65,7 @@ def rotate_secret(client: ManagementClient, *, by: str) -> Credentials:
 
 @transaction.atomic
 def disable(client: ManagementClient, *, by: str) -> None:
-    """The client gets no tokens any more, and those that it has are revoked."""
+    """Disable the client: it gets no tokens any more, and those that it has are revoked."""
     client.is_active = False
     client.save(update_fields=["is_active"])
     client.tokens.all().delete()
@@ -73,7 +73,8 @@ def disable(client: ManagementClient, *, by: str) -> None:
 
 
 def recognise(credentials: Credentials) -> ManagementClient | None:
-    """The active client with these credentials; otherwise None, after the same amount of work for every reason."""
+    """Return the active client with these credentials; otherwise None, after the same amount of work for every
+    reason."""
     client = client_of_key(credentials.stored_key)
     is_right = credentials.fit(client.secret if client else None)
     return client if client and is_right and client.is_active else None
@@ -126,7 +127,7 @@ _READS = ("GET", "HEAD")
 
 @dataclass(frozen=True)
 class Caller:
-    """`name` is that of logs, `bucket` that of its rate limit."""
+    """Who sends a request to the management API: `name` is that of logs, `bucket` that of its rate limit."""
 
     name: str
     bucket: str
@@ -134,7 +135,7 @@ class Caller:
 
 
 def authenticate(request: HttpRequest) -> Caller:
-    """Who sends the request, which counts against the caller's rate limit. Raises RequestRefused."""
+    """Return who sends the request, which counts against the caller's rate limit. Raises RequestRefused."""
     try:
         caller = caller_of(bearer_token(request.META.get("HTTP_AUTHORIZATION", "")))
     except TokenRefused as error:
@@ -147,7 +148,8 @@ def authenticate(request: HttpRequest) -> Caller:
 
 
 def caller_of(token: str) -> Caller:
-    """Raises AuthenticationFailed, of which TokenRefused is one, and IdentityProviderAway."""
+    """Return the caller of a token. Raises AuthenticationFailed, of which TokenRefused is one, and
+    IdentityProviderAway."""
     may_be_federated = is_signed(token) and bool(issuers())
     if may_be_federated and (valid := validated(token, "management")):
         check_not_refused(valid)

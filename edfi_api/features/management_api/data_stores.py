@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from edfi_api.core.data_stores.exceptions import NoStoreKey
 from edfi_api.core.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative, State, Tenant
 from edfi_api.core.data_stores.routes import primary_of
-from edfi_api.core.data_stores.status import is_refused, status_of
+from edfi_api.core.data_stores.status import is_refused, read_status
 from edfi_api.core.data_stores.stores import (
     create_data_store,
     encrypted_connection,
@@ -42,7 +42,7 @@ _METADATA = frozenset({"list", "retrieve"})
 
 @contextmanager
 def _storing_connections() -> Iterator[None]:
-    """A connection string that must not be stored raises RequestRefused, as does a missing key to encrypt it."""
+    """Raise RequestRefused for a connection string that must not be stored, and for a missing key to encrypt it."""
     try:
         yield
     except ValidationError as error:
@@ -133,7 +133,7 @@ class DataStoreStateViewSet(DataStoreViewSet):
         """Say what the database answers, and whether this process refuses its requests."""
         row = self.found(id)
         database = primary_of(row)
-        status = status_of(database)
+        status = read_status(database)
         return Response(
             {
                 "id": row.pk,

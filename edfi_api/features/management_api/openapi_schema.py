@@ -90,7 +90,7 @@ class Address:
 
     @property
     def template(self) -> str:
-        """`/v3/vendors/{id}`"""
+        """The template of the path, `/v3/vendors/{id}`."""
         return f"/{self.version}/{self.path}".replace("<", "{").replace(">", "}")
 
     @property
@@ -100,12 +100,12 @@ class Address:
 
     @property
     def is_served(self) -> bool:
-        """Whether the settings let it exist."""
+        """Whether the settings let the address exist."""
         return bool(self.view.cls.is_served())
 
     @property
     def tag(self) -> str:
-        """The collection that it belongs to."""
+        """The collection that the address belongs to."""
         return self.path.partition("/")[0]
 
 
@@ -318,5 +318,5 @@ def document(addresses: Sequence[Address], base: str) -> Schema:
 
 
 def _words(name: str) -> str:
-    """`apiClients` → `api clients`, `upload-claims` → `upload claims`."""
+    """Return a segment in words: `apiClients` → `api clients`, `upload-claims` → `upload claims`."""
     return _CAPITAL.sub(" ", name).replace("-", " ").lower()

@@ -108,14 +108,14 @@ class ResourceClaimViewSet(ResourceClaimTreeViewSet):
         number = integer(id)
         _, values = self.read()
         with self.write_transaction(_REFUSALS):
-            _store(self._locked(number), values)
+            _store(self._lock(number), values)
             self.audit("resource claim changed", id=number)
         return Response(status=204)
 
     def destroy(self, request: Request, id: str) -> Response:
         number = integer(id)
         with self.write_transaction():
-            row = self._locked(number)
+            row = self._lock(number)
             if row.name in claims_of_resources(current_surface()):
                 raise problems.refused("dependent item", texts.SERVED_CLAIM)
             try:
@@ -137,8 +137,8 @@ class ResourceClaimViewSet(ResourceClaimTreeViewSet):
             raise problems.invalid_data({"$": [str(error)]}) from None
         return Response({"changes": list(change.lines), "leftOut": list(change.left_out)})
 
-    def _locked(self, number: int) -> ResourceClaim:
-        """The claim, while no other request changes claims. Raises RequestRefused."""
+    def _lock(self, number: int) -> ResourceClaim:
+        """Lock and return the claim: no other request changes claims then. Raises RequestRefused."""
         lock_claims()
         row = ResourceClaim.objects.filter(pk=number).first()
         if row is None:
@@ -304,13 +304,13 @@ class ClaimsUploadViewSet(ManagementViewSet):
         if unknown := unknown_in(claims, current_surface()):
             found = [f"There are no such strategies: {each}" for each in unknown]
             raise problems.invalid_data({"claimsHierarchy": found})
-        return self._replaced(claims, reserved, "claims uploaded")
+        return self._replace(claims, reserved, "claims uploaded")
 
     @action(detail=False, methods=["post"], url_path="reload-claims")
     def reload(self, request: Request) -> Response:
         """Replace all claims by the bundled ones."""
         bundled = bundled_claims(current_surface())
-        return self._replaced(bundled, bundled.claim_sets, "bundled claims loaded")
+        return self._replace(bundled, bundled.claim_sets, "bundled claims loaded")
 
     @action(detail=False, methods=["get"], url_path="current-claims")
     @transaction.atomic
@@ -321,7 +321,7 @@ class ClaimsUploadViewSet(ManagementViewSet):
         reserved = set(ClaimSet.objects.filter(tenant=None, is_system_reserved=True).values_list("name", flat=True))
         return Response(uploadable(claims, reserved), headers={"X-Reload-Id": _reload_id()})
 
-    def _replaced(self, claims: Claims, reserved: Iterable[str], event: str) -> Response:
+    def _replace(self, claims: Claims, reserved: Iterable[str], event: str) -> Response:
         """Store these claims in the place of all others."""
         with self.write_transaction():
             try:
@@ -346,7 +346,7 @@ def _sent(request: Request) -> dict[str, Any]:
 
 
 def _reload_id() -> str:
-    """Another one after every change of claims, the same for all processes."""
+    """Return the id of the state of all claims: another one after every change, the same for all processes."""
     version = ClaimsVersion.objects.values_list("version", flat=True).get()
     return str(uuid5(NAMESPACE_URL, f"claims/{version}"))
 

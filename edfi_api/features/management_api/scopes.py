@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Scope(StrEnum):
-    """Named as Ed-Fi's servers name them."""
+    """The scopes of management tokens, named as Ed-Fi's servers name them."""
 
     FULL_ACCESS = "edfi_admin_api/full_access"
     READ_ONLY = "edfi_admin_api/readonly_access"

@@ -153,7 +153,7 @@ ID_OF_PROFILE = "Profile Id must be greater than zero."
 
 
 class V2:
-    """What Admin API 2 says in their place."""
+    """The texts that Admin API 2 has in place of those of version 3."""
 
     # What an item is called that does not exist, and one that was deleted, by address.
     NAMES: Mapping[str, tuple[str, str]] = {

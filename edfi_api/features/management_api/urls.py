@@ -85,7 +85,7 @@ class ManagementRouter(SimpleRouter):
 
 
 def all_addresses() -> list[Address]:
-    """All of both versions."""
+    """Return the addresses of both versions."""
     router = ManagementRouter()
     version_3, version_2 = {**_VERSION_3, **_LISTS}, {**VIEWS, **{name: (view, {}) for name, view in _LISTS.items()}}
     found = [

@@ -155,7 +155,7 @@ class ApplicationViewSet(CollectionViewSet):
             return Response(_credentials(row, rotate_secret(client, by=self.by)))
 
     def _resolve(self, row: Application, serializer: Any, values: dict[str, Any]) -> _References:
-        """Set the columns; the data stores and profiles that the body refers to. Raises RequestRefused."""
+        """Set the columns; return the data stores and profiles that the body refers to. Raises RequestRefused."""
         vendor: Any = Vendor.objects.filter(tenant=self.tenant, pk=values["vendor_id"] or 0).first()
         stores, no_stores = rows_of(DataStore, values["data_store_ids"], Q(tenant=self.tenant))
         profiles, no_profiles = rows_of(Profile, values["profile_ids"], visible_to(self.tenant))
@@ -302,7 +302,7 @@ class ProfileViewSet(CollectionViewSet):
             raise problems.refused("dependent item", texts.PROFILE_IN_USE) from None
 
     def _store(self, row: Profile, values: dict[str, Any]) -> list[str]:
-        """Store the profile; what was found about its definition, which is logged."""
+        """Store the profile; return what was found about its definition, which is logged."""
         definition = serializers.profile_definition(values["definition"])
         row.name, row.sent = values["name"], values["definition"]
         row.definition = canonical_json(definition).decode()
@@ -313,6 +313,6 @@ class ProfileViewSet(CollectionViewSet):
         return notices
 
     def _refuse_shared(self, row: Profile) -> None:
-        """A tenant does not change what is shared by all."""
+        """Refuse a tenant's change of what is shared by all."""
         if row.tenant_id != (self.tenant and self.tenant.pk):
             raise problems.bad_request(texts.SHARED_PROFILE)

@@ -354,7 +354,7 @@ class OdsInstanceDerivativeChangeSerializer(OdsInstanceDerivativeSerializer):
 
 
 class TenantListViewSet(ManagementViewSet):
-    """Tenants by name. Where their data lies is not said."""
+    """Tenants by name, without the place of their data."""
 
     has_tenants = False
     lookup_url_kwarg = "name"

@@ -79,7 +79,7 @@ class AnonymousView(APIView):
     def options(  # type: ignore[override]  # DRF passes its own request.
         self, request: Request, *args: Any, **kwargs: Any
     ) -> Response:
-        """A preflight is answered; whether the origin may go on is said by the headers of CORS."""
+        """Answer a preflight; whether the origin may go on is said by the headers of CORS."""
         if "HTTP_ORIGIN" not in request.META:
             raise problems.refused("method", headers={"Allow": ", ".join(self.allowed_methods)})
         return Response(status=204)
@@ -195,7 +195,7 @@ class ManagementViewSet(AnonymousView, GenericViewSet[Any]):
 
     @property
     def by(self) -> str:
-        """Who is responsible, in the audit log."""
+        """Return who is responsible, for the audit log."""
         return self.caller.name
 
     @contextmanager
@@ -232,7 +232,7 @@ class ListViewSet(ManagementViewSet):
         raise NotImplementedError
 
     def complete(self, row: Any) -> Any:
-        """The row with what only its own page shows."""
+        """Return the row with what only its own page shows."""
         return row
 
     def found(self, id_: str | int, *, for_update: bool = False) -> Any:
@@ -323,7 +323,7 @@ class CollectionViewSet(CreateViewSet):
 
 
 def assign(row: Model, values: Mapping[str, Any]) -> list[str]:
-    """Set columns of a row; their names."""
+    """Set columns of a row, and return the names of those that have changed."""
     for column, value in values.items():
         setattr(row, column, value)
     return list(values)

@@ -162,21 +162,21 @@ class OdsSource:
 
     def rows(self, query: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """The rows of a small result."""
-        with as_unusable():
+        with translate_errors():
             return self.connection.execute(query, values).fetchall()
 
     def stream(
         self, query: str, values: Mapping[str, Any] | None = None, at_once: int = _FETCHED_AT_ONCE
     ) -> Iterator[tuple[Any, ...]]:
         """The rows of a result of any size, some at a time."""
-        with as_unusable(), ServerCursor(self.connection, "import_ods") as cursor:
+        with translate_errors(), ServerCursor(self.connection, "import_ods") as cursor:
             cursor.execute(query, values)
             while rows := cursor.fetchmany(at_once):
                 yield from rows
 
     def read(self, portions: Iterable[Portion[Origin]]) -> Iterator[tuple[Origin, Rows]]:
         """The rows of several queries, read by all connections."""
-        with as_unusable():
+        with translate_errors():
             yield from read([self.connection, *self.others], portions)
 
     def with_rows(self, tables: Iterable[str]) -> frozenset[str]:
@@ -227,7 +227,7 @@ def opened(address: str, connections: int = 1) -> Iterator[OdsSource]:
     except (psycopg.ProgrammingError, UnicodeEncodeError):
         raise SourceUnusable("the address is no connection string of PostgreSQL") from None
     with ExitStack() as stack:
-        with as_unusable():
+        with translate_errors():
             connection = stack.enter_context(closing(_connected(parameters)))
             tables = _tables(connection)
             others = []
@@ -257,7 +257,7 @@ def _exported_snapshot(connection: Connection[Any]) -> str:
 
 
 @contextmanager
-def as_unusable() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Translate errors of the source's database, whose messages name database and user, but no password."""
     try:
         yield

@@ -31,7 +31,7 @@ class Part:
     size: int = 0
     succeeded: dict[tuple[int, int, str], set[UUID]] = field(default_factory=dict)
 
-    def counts_only(self, group: Hashable, at: float) -> bool:
+    def count_if_many(self, group: Hashable, at: float) -> bool:
         """Count a refused write of this group, if it has so many that nothing else is kept of further ones. Returns
         whether that is so."""
         refusals = self.refusals.get(group)
@@ -80,7 +80,7 @@ class Pending:
         """Keep or count a refused write; return whether there was room for it."""
         group = group_of(write)
         with self._lock:
-            if self._parts and self._parts[-1].counts_only(group, write.at):
+            if self._parts and self._parts[-1].count_if_many(group, write.at):
                 return True
         succeeded = self._succeeded(write)
         ids = subjects(write) if succeeded else ()

@@ -147,7 +147,7 @@ class RunCounter:
 
     def _count(self, minute: _Minute, kind: str, each: AnsweredRequest) -> None:
         counts, done = minute.counts, each.done
-        counts.request(kind, each.status, each.seconds)
+        counts.count_request(kind, each.status, each.seconds)
         if each.status >= 400:
             counts.refuse(_refusal_of(each))
         elif kind == "write":

@@ -67,7 +67,7 @@ class Counts:
     requests: Counter[tuple[str, int]] = field(default_factory=Counter)
     times: Counter[tuple[str, int]] = field(default_factory=Counter)
 
-    def request(self, kind: str, status: int, seconds: float) -> None:
+    def count_request(self, kind: str, status: int, seconds: float) -> None:
         """Count a request, and how long it took."""
         self.requests[kind, status] += 1
         self.times[kind, math.ceil(math.log(max(seconds, _SHORTEST)) / _LOG_RATIO)] += 1

@@ -167,7 +167,7 @@ def _check(wanted: Wanted) -> None:
 def _database(name: str, shape: Shape, *, is_populated: bool) -> AbstractContextManager[None]:
     today = timezone.localdate()
     load = partial(databases.load_contents, shape=shape, today=today, is_populated=is_populated)
-    return databases.new_database(name, databases.variant(shape, today, is_populated=is_populated), load)
+    return databases.make_database(name, databases.variant(shape, today, is_populated=is_populated), load)
 
 
 def _complete(context: Mapping[str, str], name: str) -> dict[str, str]:

@@ -52,7 +52,7 @@ def connection_string(database: str) -> str:
 
 
 @contextmanager
-def new_database(name: str, variant: str, load: Callable[[str], None]) -> Iterator[None]:
+def make_database(name: str, variant: str, load: Callable[[str], None]) -> Iterator[None]:
     """Make a database with descriptors, school years and what `load` writes, as a copy of one that is made once; drop
     it if the block fails. Raises SandboxFailed."""
     with _add_alias(name) as using:

@@ -121,7 +121,7 @@ Send = Callable[[str, str, Mapping[str, str], str], Answer]
 
 
 @contextmanager
-def over_http() -> Iterator[Send]:
+def send_over_http() -> Iterator[Send]:
     """Send over the network, with connections that are kept."""
     with urllib3.PoolManager(timeout=_SECONDS, retries=False) as pool:
 

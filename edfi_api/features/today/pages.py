@@ -91,10 +91,10 @@ def today_context(request: HttpRequest, shown: Shown | None) -> dict[str, Any]:
     if shown and user.has_perm(SEES_RESULTS):
         sentences.append(_open_findings(shown.using, notes))
     if counts:
-        sentences.append(_schools_of_today(counts, context))
+        sentences.append(_add_schools(counts, context))
     if user.has_perm(SEES_REFUSALS):
         context |= _refused_by_day(ledger_number(shown), notes)
-        sentences.append(_feeds(ledger_number(shown), notes, context))
+        sentences.append(_add_feeds(ledger_number(shown), notes, context))
     return context | {
         "sentences": [each for each in sentences if each],
         "day": timezone.localtime(),
@@ -270,7 +270,7 @@ def _open_findings(using: str, notes: PageFigures) -> Sentence | None:
     return Sentence(f"{are_open:,}", reverse(RESULTS), text, "warning" if are_open else "good", [new])
 
 
-def _schools_of_today(counts: SchoolCounts, context: dict[str, Any]) -> Sentence | None:
+def _add_schools(counts: SchoolCounts, context: dict[str, Any]) -> Sentence | None:
     """Add the table of schools to the context, and return the sentence about attendance."""
     schools = counts.schools()
     found = counts.completeness()
@@ -364,7 +364,7 @@ def _heat(number: int) -> str:
     return "few" if number < _FEW else "some" if number < _SOME else "many"
 
 
-def _feeds(data_store: int | None, notes: PageFigures, context: dict[str, Any]) -> Sentence | None:
+def _add_feeds(data_store: int | None, notes: PageFigures, context: dict[str, Any]) -> Sentence | None:
     """Add the feeds to the context, and return the sentence about those that are silent."""
     now, today = timezone.now(), timezone.localdate()
 

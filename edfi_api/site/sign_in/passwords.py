@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.remote_address import remote_address, subscriber
-from edfi_api.core.security.rate_limits import seconds_to_wait
+from edfi_api.core.security.rate_limits import count_towards_limit
 
 
 class ThrottledLoginForm(AdminAuthenticationForm):
@@ -24,8 +24,8 @@ class ThrottledLoginForm(AdminAuthenticationForm):
         address = subscriber(remote_address(cast(HttpRequest, self.request)))
         user = self.cleaned_data.get("username", "").lower()
         wait = max(
-            seconds_to_wait(f"logins from {address}", api_settings.LOGINS_PER_MINUTE),
-            seconds_to_wait(f"logins as {user}", api_settings.LOGINS_PER_USER_AND_MINUTE),
+            count_towards_limit(f"logins from {address}", api_settings.LOGINS_PER_MINUTE),
+            count_towards_limit(f"logins as {user}", api_settings.LOGINS_PER_USER_AND_MINUTE),
         )
         if wait:
             audit.log_denial(reason="too many logins", user=_known(user), address=address)

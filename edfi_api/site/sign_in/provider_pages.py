@@ -20,7 +20,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.common.logs.remote_address import remote_address, subscriber
 from edfi_api.core.security.federation.fetching import FetchFailed
-from edfi_api.core.security.rate_limits import seconds_to_wait
+from edfi_api.core.security.rate_limits import count_towards_limit
 from edfi_api.site.sign_in import provider, sessions
 from edfi_api.site.sign_in.backend import CALLBACK
 from edfi_api.site.sign_in.sessions import LOGINS
@@ -118,7 +118,7 @@ def _answered(request: HttpRequest, view: Any) -> HttpResponse:
     if not api_settings.SIGN_IN_ISSUER:
         raise Http404
     address = subscriber(remote_address(request))
-    if wait := seconds_to_wait(f"logins by the provider from {address}", api_settings.PROVIDER_LOGINS_PER_MINUTE):
+    if wait := count_towards_limit(f"logins by the provider from {address}", api_settings.PROVIDER_LOGINS_PER_MINUTE):
         return _refused(request, 429, _TOO_MANY.format(wait=wait), "too many logins")
     try:
         return cast(HttpResponse, view())

@@ -66,7 +66,7 @@ class DeletionThroughStore(ModelAdmin):  # type: ignore[type-arg]  # Django's ta
         try:
             return super().delete_view(request, object_id, extra_context)
         except _REFUSALS as refusal:
-            return self._refused(request, refusal)
+            return self._redirect_with_reason(request, refusal)
 
     def response_action(
         self, request: HttpRequest, queryset: QuerySet[Document], *args: Any, **kwargs: Any
@@ -75,7 +75,7 @@ class DeletionThroughStore(ModelAdmin):  # type: ignore[type-arg]  # Django's ta
             with transaction.atomic():
                 return super().response_action(request, queryset, *args, **kwargs)
         except _REFUSALS as refusal:
-            return self._refused(request, refusal)
+            return self._redirect_with_reason(request, refusal)
 
     def render_delete_form(self, request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
         """Render the confirmation page, which calls the document by its kind and its title."""
@@ -85,7 +85,7 @@ class DeletionThroughStore(ModelAdmin):  # type: ignore[type-arg]  # Django's ta
         in_words = {"title": f"Delete this {kind_in_words(type_.name).in_a_sentence}?", "document_title": title}
         return super().render_delete_form(request, context | in_words)
 
-    def _refused(self, request: HttpRequest, refusal: Exception) -> HttpResponse:
+    def _redirect_with_reason(self, request: HttpRequest, refusal: Exception) -> HttpResponse:
         """Redirect to the previous page with the reason; nothing was deleted."""
         self.message_user(request, _reason(refusal), messages.ERROR)
         return HttpResponseRedirect(request.get_full_path().replace("/delete/", "/change/"))

@@ -158,7 +158,7 @@ def with_choice(request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpR
         if shown is None:
             return HttpResponseRedirect(choice_url(request))
         if shown.text and not is_in_address:
-            return _to_address_with(request, shown)
+            return _redirect_to_address_with(request, shown)
         request.shown_data_store = shown  # type: ignore[attr-defined]  # Read by `shown_in`.
         response = view()
         if isinstance(response, TemplateResponse):
@@ -185,7 +185,7 @@ def _name_data_store(response: TemplateResponse, request: HttpRequest, shown: Sh
         }
 
 
-def _to_address_with(request: HttpRequest, shown: Shown) -> HttpResponse:
+def _redirect_to_address_with(request: HttpRequest, shown: Shown) -> HttpResponse:
     """Redirect to the page at an address that shows others the same data store. Forms are sent to the address of their
     page, so one without it was not made here: it could be about a row of another data store.
     """

@@ -81,7 +81,7 @@ class BatchView(EdFiView):
         wanted = read_parameters(request.query_params)
         is_lines = has_lines(request.META.get("CONTENT_TYPE", ""))
         with ExitStack() as until_sent:
-            until_sent.enter_context(admitted(request.user.row_id))
+            until_sent.enter_context(admit(request.user.row_id))
             body = until_sent.enter_context(closing(receive_body(request._request, is_lines)))
             self._divide(body, wanted)
             memory = until_sent.enter_context(_memory_for(body))
@@ -206,7 +206,7 @@ _under_way = _UnderWay()
 
 
 @contextmanager
-def admitted(client: int) -> Iterator[None]:
+def admit(client: int) -> Iterator[None]:
     """Count a batch of the client with this row id while it is executed. Raises TooManyBatches, TooManyRequests."""
     _under_way.begin(client)
     try:

@@ -12,7 +12,7 @@ from pytest_django import Settings
 from edfi_api.core.security import rate_limits
 from edfi_api.core.security.clients import create_client
 from edfi_api.core.security.credentials import Credentials
-from edfi_api.core.security.rate_limits import seconds_to_wait
+from edfi_api.core.security.rate_limits import count_towards_limit
 from tests.core.security.conftest import Send, basic
 
 pytestmark = pytest.mark.django_db
@@ -95,11 +95,11 @@ def test_the_address_of_a_client_behind_proxies(
 
 
 def test_a_bucket_is_refilled() -> None:
-    assert [seconds_to_wait("one", 60) for _ in range(61)] == [0] * 60 + [1]
+    assert [count_towards_limit("one", 60) for _ in range(61)] == [0] * 60 + [1]
     with connection.cursor() as cursor:
         cursor.execute("UPDATE rate_limit SET full_at = full_at - %s", [timedelta(seconds=2)])
 
-    assert [seconds_to_wait("one", 60) for _ in range(3)] == [0, 0, 1]
+    assert [count_towards_limit("one", 60) for _ in range(3)] == [0, 0, 1]
 
 
 def test_full_buckets_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +107,7 @@ def test_full_buckets_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
     with connection.cursor() as cursor:
         cursor.execute("INSERT INTO rate_limit VALUES ('old', now() - interval '1 minute')")
 
-        seconds_to_wait("new", 60)
+        count_towards_limit("new", 60)
 
         cursor.execute("SELECT name FROM rate_limit")
         assert cursor.fetchall() == [("new",)]
@@ -117,7 +117,7 @@ def test_full_buckets_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_threads_with_separate_connections_share_a_limit() -> None:
     def take(_: int) -> int:
         try:
-            return seconds_to_wait("together", 10)
+            return count_towards_limit("together", 10)
         finally:
             connection.close()
 

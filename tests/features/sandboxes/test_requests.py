@@ -104,7 +104,7 @@ def test_a_smoke_test_says_what_failed_and_leaves_no_sandbox(monkeypatch):
         def __exit__(self, *_):
             pass
 
-    monkeypatch.setattr(f"{module}.over_http", OverHttp)
+    monkeypatch.setattr(f"{module}.send_over_http", OverHttp)
     output = StringIO()
 
     with pytest.raises(CommandError, match="requests failed"):

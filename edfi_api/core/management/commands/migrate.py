@@ -33,7 +33,7 @@ class Command(migrate.Command):
             return
         done = [name_index.synchronize(using)]
         if using == DEFAULT_DB_ALIAS:
-            done.append(ownership.bring_index_in_line(using))
+            done.append(ownership.synchronize_index(using))
         if options["verbosity"]:
             for line in filter(None, done):
                 self.stdout.write(line)

@@ -71,7 +71,7 @@ _COMMENT = "COMMENT ON INDEX document_owner IS 'Documents of the client that cre
 _DROP = "DROP INDEX CONCURRENTLY IF EXISTS document_owner"
 
 
-def bring_index_in_line(using: str) -> str:
+def synchronize_index(using: str) -> str:
     """Build the index of a database if it is needed, and drop it otherwise, outside of transactions; return what was
     done, an empty text for nothing. What an interrupted build has left is built again."""
     is_needed = decides_by_ownership()

@@ -165,7 +165,7 @@ class Puller:
                 " database, or an older state; --full begins again"
             )
         if newest is not None and (self._position is None or newest > self._position):
-            newest = self._begun(newest)
+            newest = self._begin(newest)
         if newest is None:
             return Pulled(None, self._pull_everything(None), time.monotonic() - began)
         if self._options.is_full or self._position is None:
@@ -181,7 +181,7 @@ class Puller:
         self._options = replace(self._options, is_full=False)
         return Pulled(newest, outcomes, time.monotonic() - began)
 
-    def _begun(self, newest: int) -> int:
+    def _begin(self, newest: int) -> int:
         """Begin a window and return where it ends. Raises RemoteFailed if the source is behind one that was
         interrupted, unless it begins again.
         """
@@ -198,7 +198,7 @@ class Puller:
     def _pull_window(self, after: int, last: int) -> Outcomes:
         """Key changes of the overlap are listed by themselves: together with new ones they would be others."""
         window = ReadWindow(max(after + 1 - self._options.overlap, 0), last)
-        with self._window(last) as work:
+        with self._open_window(last) as work:
             if self._options.overlap and after:
                 work.change_keys_again(ReadWindow(window.first, after))
             work.change_keys(ReadWindow(after + 1, last))
@@ -209,7 +209,7 @@ class Puller:
 
     def _pull_due(self, newest: int) -> Outcomes:
         """Pull what is to be read again when nothing is new: a window without versions would be refused."""
-        with self._window(newest) as work:
+        with self._open_window(newest) as work:
             work.read_due(newest)
             work.delete(None)
             return work.outcomes
@@ -221,7 +221,7 @@ class Puller:
         since = None
         if newest is not None and self._position is not None and newest > self._position:
             since = ReadWindow(self._position + 1, newest)
-        with self._window(newest) as work:
+        with self._open_window(newest) as work:
             if since is not None:
                 work.change_keys(since)
             work.write(self._source.documents(self._resources, window))
@@ -233,7 +233,7 @@ class Puller:
             return work.outcomes
 
     @contextmanager
-    def _window(self, version: int | None) -> Iterator[_Window]:
+    def _open_window(self, version: int | None) -> Iterator[_Window]:
         """Open a window, after whose end the position moves to this version. The writer ends first: batches do not wait
         for the disk, and if a crash may have undone some, the session in which the window began is lost, too, which it
         raises.

@@ -32,8 +32,8 @@ from edfi_api.features.loading.exceptions import (
 )
 from edfi_api.features.loading.json_lines.sources import (
     Source,
-    damaged_gzip_reported,
     lines,
+    report_damaged_gzip,
     resource_called,
     uncompressed,
 )
@@ -199,7 +199,7 @@ def _lines(file: BufferedReader, longest: int) -> Iterator[str]:
     """Bytes that are no UTF-8 become surrogates, for which a row is refused."""
     number = 0
     reader = uncompressed(file)
-    with damaged_gzip_reported(lambda: number + 1):
+    with report_damaged_gzip(lambda: number + 1):
         while line := reader.readline(longest + 1):
             number += 1
             if len(line) > longest:

@@ -122,7 +122,7 @@ def lines(file: BufferedReader, longest: int) -> Iterator[tuple[int, bytes | Non
     """
     number = 0
     reader = uncompressed(file)
-    with damaged_gzip_reported(lambda: number + 1):
+    with report_damaged_gzip(lambda: number + 1):
         while line := reader.readline(longest + 1):
             number += 1
             if is_too_long := len(line) > longest and not line.endswith(b"\n"):
@@ -133,7 +133,7 @@ def lines(file: BufferedReader, longest: int) -> Iterator[tuple[int, bytes | Non
 
 
 @contextmanager
-def damaged_gzip_reported(line: Callable[[], int]) -> Iterator[None]:
+def report_damaged_gzip(line: Callable[[], int]) -> Iterator[None]:
     """Raise UnreadableFile at this line where compressed data is damaged or ends early."""
     try:
         yield

@@ -31,7 +31,7 @@ from edfi_api.common.logs.audit import attribute_to
 from edfi_api.core.data_stores.models import DataStore
 from edfi_api.core.security.claim_names import DOMAINS, actions_by_value
 from edfi_api.core.security.claims.compile import Granted, granted_actions
-from edfi_api.core.security.clients import LINK_LIFETIME, disable_client, make_link, new_secret, rotate_secret
+from edfi_api.core.security.clients import LINK_LIFETIME, disable_client, make_link, rotate_secret, set_new_secret
 from edfi_api.core.security.credentials import Credentials
 from edfi_api.core.security.issuers import issuers
 from edfi_api.core.security.models import ApiClient, ApiClientDataStore, ClaimSet, ExternalIdentity, Vendor
@@ -248,7 +248,7 @@ class ApiClientAdmin(OneByOneAdmin):
 
     def save_model(self, request: HttpRequest, obj: ApiClient, form: Any, change: bool) -> None:
         if not change:
-            request.new_credentials = new_secret(obj)  # type: ignore[attr-defined]  # for `response_add`
+            request.new_credentials = set_new_secret(obj)  # type: ignore[attr-defined]  # for `response_add`
             remark(request, obj.application)
         super().save_model(request, obj, form, change)
         if obj.expires_at is not None and obj.expires_at <= timezone.now():

@@ -10,7 +10,7 @@ from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import Store, full_name
-from edfi_api.core.data_stores.status import status_of
+from edfi_api.core.data_stores.status import read_status
 
 
 class Command(BaseCommand):
@@ -41,7 +41,7 @@ def _database(store: Store, check: bool) -> list[str]:
 
 
 def _checked(store: Store) -> list[str]:
-    status = status_of(store.primary)
+    status = read_status(store.primary)
     if not status.answers:
         return [f"does not answer: {status.reason}"]
     pending = f"{status.pending_migrations} pending migrations" if status.pending_migrations else "all migrations"

@@ -18,4 +18,4 @@ class Command(DataStoreCommand):
         add_database(parser, "the database with the documents")
 
     def handle(self, *args: Any, database: str, **options: Any) -> None:
-        self.stdout.write(ownership.bring_index_in_line(database) or "document_owner: nothing to do")
+        self.stdout.write(ownership.synchronize_index(database) or "document_owner: nothing to do")

@@ -16,7 +16,7 @@ from edfi_api.core.data_stores.data_store_command import add_tenant, needed_tena
 from edfi_api.features.sandboxes.creating import Wanted, address_of, create_sandbox, default_address, drop_sandbox
 from edfi_api.features.sandboxes.exceptions import SandboxFailed
 from edfi_api.features.sandboxes.models import Shape
-from edfi_api.features.sandboxes.request_files import file_of, over_http, send_all
+from edfi_api.features.sandboxes.request_files import file_of, send_all, send_over_http
 
 _VARIABLE = "SMOKE_TEST_SECRET"
 _HOURS = 1
@@ -37,7 +37,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         shape, failed = Shape(options["shape"]), 0
-        with _client(shape, options) as given, over_http() as send:
+        with _client(shape, options) as given, send_over_http() as send:
             for outcome in send_all(file_of(shape), given, send):
                 failed += bool(outcome.failure)
                 mark, status = "FAILED" if outcome.failure else "ok", outcome.status or "-"
