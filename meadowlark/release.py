@@ -32,7 +32,7 @@ from edfi_api.version import VERSION
 _TOP = Path(__file__).parent.parent
 _NAME = f"meadowlark-{VERSION}"
 _IMAGE = f"meadowlark:{VERSION}"
-# What the image installs.
+# The files of requirements that the image installs.
 _LOCKS = ("requirements.lock", "requirements/telemetry.lock")
 _PIN = re.compile(r"^([\w.-]+)==(?:.*\\\n)*.*\n?", re.MULTILINE)
 _PROJECT = f"""

@@ -196,7 +196,7 @@ STATEMENT_SECONDS = values["STATEMENT_SECONDS"]
 LOCK_SECONDS = values["LOCK_SECONDS"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# What `run_schedule` starts.
+# The commands that `run_schedule` starts.
 SCHEDULE = values["SCHEDULE"]
 
 # The target of a login whose `next` is on another host.
@@ -277,7 +277,8 @@ REST_FRAMEWORK = {
 if values["REQUESTS_PER_MINUTE"]:
     REST_FRAMEWORK["DEFAULT_THROTTLE_CLASSES"] = ["edfi_api.core.security.rate_limits.RequestsPerMinute"]
 
-# What is sent to a collector. The variables are OpenTelemetry's own, and its libraries read some of them too.
+# The signals that are sent to a collector. The variables are OpenTelemetry's own, and its libraries read some of them
+# too.
 TELEMETRY = frozenset(
     signal
     for signal in ("traces", "logs", "metrics")

@@ -55,7 +55,7 @@ def bundled_standards() -> list[str]:
     return sorted(path.name for path in BUNDLED_STANDARDS.iterdir() if path.is_dir())
 
 
-# Of a form with a file, in bytes.
+# The other fields of a form with a file, in bytes.
 _OTHER_FIELDS = 64 * 1024
 # Without it, a thread that reads the settings while they change could keep the former values.
 _reading = Lock()

@@ -687,7 +687,7 @@ GROUPS: dict[str, tuple[Setting, ...]] = {
 }
 
 SETTINGS = {setting.name: setting for settings in GROUPS.values() for setting in settings}
-# What only Django or the programs that start the server use; all others are members of `EDFI_API`.
+# Settings that only Django or the programs that start the server use; all others are members of `EDFI_API`.
 # fmt: off
 OF_THE_SERVER = {
     "HOME", "PORT", "WORKER", "WORKERS", "REQUEST_SECONDS", "KEEPALIVE_SECONDS", "SCHEDULE",

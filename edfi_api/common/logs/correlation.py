@@ -16,7 +16,7 @@ from uuid_utils import uuid4
 from edfi_api.common.conf import api_settings
 from edfi_api.common.ods_compatibility import OdsCompatibility
 
-# What log lines have that are written now.
+# The id that log lines get now.
 current_id: ContextVar[str] = ContextVar("correlation_id", default="-")
 # The client's id is written to log lines and to a header of the answer, so characters that could forge either are
 # removed.

@@ -23,7 +23,7 @@ from edfi_api.core.data_stores.connection_strings import (
 from edfi_api.core.data_stores.exceptions import ConnectionNotAllowed, ConnectionUnusable
 from edfi_api.core.data_stores.routing import Database
 
-# What the settings give the admin database, and the connections to all others need too.
+# Settings of the admin database that connections to all others need too.
 _INHERITED = ("keepalives_idle", "keepalives_interval", "keepalives_count")
 # Requests for other data stores must not wait for the threads that wait for this one.
 _TIMEOUTS = {"connect_timeout": 2, "tcp_user_timeout": 10_000}

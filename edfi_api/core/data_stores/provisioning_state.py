@@ -48,7 +48,7 @@ OF_DEVELOPMENT = (
 
 _TOP = Path(__file__).parents[3]
 _TABLE = "migration_digest"
-# How a migration names the SQL that it runs, which is in the folder `sql` next to that of migrations.
+# The form in which a migration names the SQL that it runs, which is in the folder `sql` next to that of migrations.
 _SQL_FILE = re.compile(r'"(\w+\.sql)"')
 
 # The name of a migration that takes away what servers of a version, and of those before it, use: of

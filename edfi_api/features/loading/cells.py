@@ -14,7 +14,7 @@ from edfi_api.features.loading.renames import NO_RENAMES, Renames
 from edfi_api.model.surface.naming import EXTENSIONS, bare_key
 from edfi_api.model.surface.resource import ALL_ITEMS, Resource
 
-# Of two that separate as many lines, the first: commas are in texts as well.
+# The first of two that separate as many lines is taken: commas are in texts as well.
 _SEPARATORS = ("\t", ";", ",")
 _QUOTED = re.compile(r'"[^"]*"?')
 

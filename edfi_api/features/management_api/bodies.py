@@ -170,7 +170,7 @@ class BodyField(serializers.Field[Any, Any, Any, Any]):
     """A member of a body. A PUT that lacks one that `is_kept` leaves it as it is; an answer lacks one that
     `is_optional` where it has no value."""
 
-    # What a member without a value is.
+    # The value of a member that is missing.
     none: Any = None
     schema: ClassVar[Mapping[str, Any]] = {"type": "object"}
 
@@ -351,7 +351,7 @@ class BodySerializer(serializers.Serializer[Any]):
 class ItemSerializer(BodySerializer):
     """An item, which has an id. In version 3 the body of a PUT repeats it."""
 
-    # Of the id in the body of a PUT.
+    # The field of the id in the body of a PUT.
     id_rules: ClassVar[tuple[BodyRule, ...]] = ()
 
     id = Integer(source="pk", read_only=True)

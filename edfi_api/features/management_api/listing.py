@@ -19,7 +19,7 @@ from edfi_api.features.management_api.bodies import Integer, int32, integer
 
 # A list without `limit` has all items, as in Ed-Fi's servers, but no more than this; then `Total-Count` says how many.
 MOST_ITEMS = 10_000
-# Of the versions.
+# The limit of a request without one, by version.
 _DEFAULT_LIMITS: Mapping[str, int | None] = {"v3": None, "v2": 25}
 _DIRECTIONS = {"asc": "", "ascending": "", "desc": "-", "descending": "-"}
 

@@ -29,7 +29,7 @@ _READING = "The token needs a scope that allows to read."
 _WRITING = f"The token needs the scope {Scope.FULL_ACCESS}."
 _DONE = {200: "The answer.", 201: "Created; the header Location has its address.", 204: "Done."}
 _SECURITY = "oauth2_client_credentials"
-# By status: the name of the component, and its description.
+# Each status has the name of its component, and its description.
 _PROBLEMS = {
     "400": ("BadRequest", "The request breaks rules; the body says which."),
     "401": ("Unauthorized", "There is no valid token."),
@@ -40,7 +40,7 @@ _PROBLEMS = {
     "429": ("TooManyRequests", "There were too many requests; the header Retry-After says when to go on."),
 }
 _PAGING = ("offset", "limit", "orderBy", "direction")
-# By action, of a collection; other actions are distinguished by their address.
+# Summaries by the action of a collection; other actions are distinguished by their address.
 _SUMMARIES = {
     "list": "Lists {tag}",
     "retrieve": "Reads one of {tag}",

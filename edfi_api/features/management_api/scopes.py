@@ -9,7 +9,7 @@ class Scope(StrEnum):
 
     FULL_ACCESS = "edfi_admin_api/full_access"
     READ_ONLY = "edfi_admin_api/readonly_access"
-    # What a server needs to know that authorizes by it: data stores, clients, claim sets.
+    # All that a server needs to know that authorizes by this one: data stores, clients, claim sets.
     AUTHORIZATION_METADATA = "edfi_admin_api/authMetadata_readonly_access"
 
 

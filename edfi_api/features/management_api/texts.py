@@ -29,7 +29,7 @@ PROBLEMS: Mapping[str, tuple[int, str, str, str]] = {
     "error": (500, "internal-server-error", "Internal Server Error", ""),
 }  # fmt: skip
 
-# Of all bodies.
+# Texts about all bodies.
 INVALID_JSON = "The request body contains invalid JSON."
 UNREADABLE_BODY = "The request body cannot be read: {reason}"
 EMPTY = "'{name}' must not be empty."
@@ -42,7 +42,7 @@ OTHER_ID = "Request body id must match the id in the url."
 EMPTY_BODY = "A non-empty request body is required."
 MALFORMED_FORM = "The request form payload is malformed."
 
-# Of query strings.
+# Texts about query strings.
 UNREADABLE_PARAMETER = "The request contains one or more invalid parameters."
 NEGATIVE_OFFSET = "'offset' must be greater than or equal to 0."
 NO_LIMIT = "'limit' must be greater than 0."
@@ -51,7 +51,7 @@ UNKNOWN_ORDER = "'orderBy' is not a valid field. Allowed values: {names}."
 ID_AND_IDS = "'id' and 'ids' cannot be used together."
 NO_IDS = "The 'ids' query parameter must be a comma-separated list of integers."
 
-# Of `connect/…`.
+# Texts of `connect/…`.
 TOO_WEAK = (
     "Client secret must contain at least one lowercase letter, one uppercase letter, one number, and one special "
     "character, and must be 32 to 128 characters long."
@@ -80,11 +80,11 @@ NOT_FOUND: Mapping[str, str] = {
     "resourceClaims": "ResourceClaim {id} not found.",
 }
 
-# Of vendors.
+# Texts about vendors.
 LONG_PREFIX = "Each NamespacePrefix length must be {most} characters or fewer."
 VENDOR_TAKEN = "A vendor name already exists in the database. Please enter a unique name."
 
-# Of applications and API clients.
+# Texts about applications and API clients.
 NO_REFERENCE = "Reference '{name}' does not exist."
 NO_STORE = "Data store does not exist."
 NO_PROFILE = "Profile does not exist."
@@ -97,7 +97,7 @@ HALF_IDENTITY = "'{name}' must have an issuer and a value."
 IDENTITY_TAKEN = "Another API client has this external identity."
 ISSUER_OF_OTHERS = "It is an issuer of another tenant."
 
-# Of claim sets.
+# Texts about claim sets.
 NO_CLAIM_SET_NAME = "Please provide a valid claim set name."
 LONG_CLAIM_SET_NAME = "The claim set name must be less than {most} characters."
 CLAIM_SET_TAKEN = "A claim set with this name already exists."
@@ -108,13 +108,13 @@ NO_ACTION = "A resource must have at least one action associated with it to be a
 UNKNOWN_ACTION = "{name} is not a valid action."
 NOTHING_OF_THE_NAME = "{name} doesn't exist."
 
-# Of resource claims.
+# Texts about resource claims.
 CLAIM_TAKEN = "A resource claim with this name already exists."
 CYCLE = "The resource claim would contain itself."
 SERVED_CLAIM = "The resource claim is that of a served resource and cannot be deleted."
 CLAIM_IN_USE = "The resource claim is granted by claim sets or contains others, and cannot be deleted."
 
-# Of profiles.
+# Texts about profiles.
 NO_PROFILE_NAME = "Profile name is required."
 LONG_PROFILE_NAME = "Profile name must be {most} characters or less."
 ODD_PROFILE_NAME = "Profile name must consist of letters, digits, hyphens, and underscores."
@@ -128,7 +128,7 @@ PROFILE_TAKEN_BY_OTHER = "A profile with this name already exists."
 PROFILE_IN_USE = "Profile is assigned to applications and cannot be deleted."
 SHARED_PROFILE = "The specified profile is shared by all tenants and cannot be changed."
 
-# Of data stores and tenants.
+# Texts about data stores and tenants.
 STORE_CREATED = "New DataStore {name} has been created successfully."
 UNKNOWN_STATE = "State must be one of: {states}."
 CONTEXT_TAKEN = "Data store context with DataStoreId '{data_store_id}' and ContextKey '{key}' already exists."
@@ -144,7 +144,7 @@ ODD_TENANT_NAME = "Tenant name must contain only alphanumeric characters, hyphen
 TENANT_TAKEN = "A tenant name already exists in the database. Please enter a unique name."
 TENANT_CREATED = "New Tenant {name} has been created successfully."
 
-# Of connections.
+# Texts about connections.
 CONNECTION_TAKEN = "A connection with this name already exists."
 
 # Ids of bodies of PUT.
@@ -155,7 +155,7 @@ ID_OF_PROFILE = "Profile Id must be greater than zero."
 class V2:
     """The texts that Admin API 2 has in place of those of version 3."""
 
-    # What an item is called that does not exist, and one that was deleted, by address.
+    # The names of an item that does not exist, and of one that was deleted, by address.
     NAMES: Mapping[str, tuple[str, str]] = {
         "vendors": ("vendor", "Vendor"),
         "applications": ("application", "Application"),

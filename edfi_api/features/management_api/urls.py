@@ -33,7 +33,7 @@ from edfi_api.features.management_api.vendors import ApiClientViewSet, Applicati
 from edfi_api.features.management_api.version_2 import VIEWS
 from edfi_api.features.management_api.views import ManagementViewSet, UnknownAddressView
 
-# The same in both versions, but for limits and errors.
+# These views are the same in both versions, but for limits and errors.
 _LISTS: Mapping[str, type[ManagementViewSet]] = {
     "resourceClaimActions": claims.ResourceClaimActionsViewSet,
     "resourceClaimActionAuthStrategies": claims.ResourceClaimStrategiesViewSet,

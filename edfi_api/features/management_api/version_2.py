@@ -389,7 +389,7 @@ def _described(tenant: Tenant) -> dict[str, Any]:
     }
 
 
-# By the address, the views of version 3, and their attributes that are others in version 2.
+# For each address the view of version 3, and its attributes that are others in version 2.
 VIEWS: Mapping[str, tuple[type[ManagementViewSet], Mapping[str, Any]]] = {
     "vendors": (
         VendorViewSet,

@@ -66,7 +66,7 @@ class AnonymousView(APIView):
     permission_classes = []
     renderer_classes = [EdFiJsonRenderer]
     content_negotiation_class = NoNegotiation
-    # Of the form of errors.
+    # The version whose form errors have.
     version: ClassVar[str] = "v3"
 
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
@@ -260,7 +260,7 @@ class ListViewSet(ManagementViewSet):
 class CreateViewSet(ListViewSet):
     """A collection to which a POST adds an item."""
 
-    # What events of the audit log call an item.
+    # The name of an item in events of the audit log.
     noun: ClassVar[str]
     refusals: ClassVar[Refusals] = {}
 
@@ -323,7 +323,7 @@ class CollectionViewSet(CreateViewSet):
 
 
 def assign(row: Model, values: Mapping[str, Any]) -> list[str]:
-    """Set columns of a row, and return the names of those that have changed."""
+    """Set columns of a row, and return their names."""
     for column, value in values.items():
         setattr(row, column, value)
     return list(values)

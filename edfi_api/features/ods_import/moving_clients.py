@@ -67,7 +67,7 @@ from edfi_api.model.profiles.definition import (
 )
 from edfi_api.model.surface.resource import Surface
 
-# What every application of an ODS/API has that was not given another.
+# The operational contexts of an application of an ODS/API that was not given another one.
 _USUAL_CONTEXTS = ("uri://ed-fi.org", "uri://ed-fi-api-host.org")
 _LONGEST_NAME = 255
 _SHARED = "one that all tenants share"

@@ -25,7 +25,8 @@ MOST_ROWS = 1_000
 MOST_BYTES = 1_000_000
 _MOST_COLUMNS = 100
 _LONGEST_STATEMENT = 20_000
-# Of what reads much and writes nothing, as `sql_views/installation.py` has them; for the whole of a cursor's rows.
+# Settings for statements that read much and write nothing, as `sql_views/installation.py` has them; for the whole of a
+# cursor's rows.
 _SETTINGS = {
     "work_mem": "32MB",
     "enable_nestloop": "off",

@@ -45,7 +45,7 @@ class BearerTokens:
 def application(place: Place, url: str) -> Starlette:
     """Return the application; `url` is the address at which people reach it."""
     names = [issuer.issuer for issuer in issuers().values() if "questions" in issuer.use]
-    # Of a server with tokens of its own alone, no provider of tokens is announced.
+    # A server with tokens of its own alone announces no provider of tokens.
     auth = AuthSettings(
         issuer_url=AnyHttpUrl(names[0] if names else url),
         resource_server_url=AnyHttpUrl(url) if names else None,

@@ -40,7 +40,7 @@ _NO_FILTER = (
     " operator changes that with manage.py create_sql_views --row-filter."
 )
 _VIEWS = "SELECT digest FROM sql_view WHERE schema = ''"
-# Of views that were dropped and created again the group may read none.
+# The group may read none of the views that were dropped and created again.
 _STATE = """
 SELECT shobj_description(to_regrole(quote_ident(%(group)s)), 'pg_authid'),
        shobj_description(to_regrole(quote_ident(%(person)s)), 'pg_authid'),

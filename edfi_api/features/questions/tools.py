@@ -263,7 +263,7 @@ def _condition(condition: Condition) -> sql.Composable:
         return sql.SQL("{} " + condition.operator.upper()).format(column)
     if condition.value is None:
         raise Refused(f"The condition on {condition.column} has no value.")
-    # As PostgreSQL reads a literal of any type.
+    # PostgreSQL reads a literal of any type so.
     value = condition.value if isinstance(condition.value, str) else msgspec.json.encode(condition.value).decode()
     return sql.SQL("{} " + condition.operator + " {}").format(column, sql.Literal(value))
 

@@ -38,7 +38,7 @@ from edfi_api.features.sandboxes.models import Sandbox, Shape
 
 _TYPE = "Sandbox"
 _CHECK = "checking what is wanted"
-# How long a sandbox that has ended is kept: until then its end may be put off on the page of its client.
+# The days for which a sandbox that has ended is kept: until then its end may be put off on the page of its client.
 KEPT = timedelta(days=7)
 
 

@@ -21,7 +21,8 @@ _ERRORS = re.compile(r"#(N/A|NULL!|DIV/0!|VALUE!|REF!|NAME\?|NUM!|SPILL!|CALC!|G
 _YES, _NO = frozenset({"yes", "y", "x", "1", "true", "t"}), frozenset({"no", "n", "0", "false", "f"})
 _PERCENT = re.compile(r"\s*(-?\d{1,20}(?:[.,]\d{1,20})?)\s*%\s*", re.ASCII)
 _MOST_ROWS_OF_DOCUMENT = 1_000
-# Of organizations, each of which is looked for once: a column with more is none of their names.
+# The most names of organizations in a column, each of which is looked for once: a column with more is none of their
+# names.
 _LONGEST_NAME, _MOST_NAMES = 200, 1_000
 
 

@@ -40,7 +40,7 @@ class Members:
         for steps, member in self._below(resource.json_schema, "", (), is_required=True):
             self._by_steps.setdefault(steps, member)
             found.append(member)
-        # Those of the identity first, then what is required.
+        # Members of the identity come first, then required ones.
         self.all = sorted(found, key=lambda each: (not each.is_identity, not each.is_required))
 
     def at(self, steps: Iterable[str | int]) -> Member | None:

@@ -67,7 +67,8 @@ def _order(orders: set[str], of_the_file: str) -> str:
 MOST_ROWS = 50_000
 MOST_COLUMNS = 250
 LONGEST_CELL = 30_000
-# Of the parts of a spreadsheet together; a spreadsheet of the most rows and twenty columns has about as much.
+# The most bytes of all parts of a spreadsheet together; a spreadsheet of the most rows and twenty columns has about as
+# much.
 _MOST_UNPACKED = 64 * 2**20
 _MOST_PARTS = 2_000
 # A spreadsheet ends here.

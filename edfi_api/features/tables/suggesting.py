@@ -23,12 +23,12 @@ _LEAST = 0.82
 # What two names have in common by their letters counts so much. Longer names of columns are sentences.
 _BY_LETTERS = 0.95
 _LONGEST_NAME = 100
-# Of a name that is the beginning or the end of a member's, unless so many members begin or end like that.
+# The weight of a name that is the beginning or the end of a member's, unless so many members begin or end like that.
 _PART = 0.84
 _TOO_GENERAL = frozenset(
     {"code", "date", "id", "identifier", "name", "number", "reason", "term", "title", "type", "value"}
 )
-# What a member that every document needs is worth more than another one that fits as well.
+# The additional weight of a member that every document needs, compared with another one that fits as well.
 _REQUIRED, _IDENTITY = 0.02, 0.03
 
 

@@ -55,7 +55,8 @@ SELECT enrolled.school, count(*){counts}
 _PAIRS = Sql("SELECT DISTINCT school, student FROM ({pairs}) AS pair")
 # A source that names no school counts in each one where the student is enrolled.
 _ANYWHERE = Sql("SELECT school, student FROM enrolled WHERE student IN (SELECT student FROM ({pairs}) AS anywhere)")
-# The same for students of few schools, by what refers to them; without OFFSET it would be planned as a join of all.
+# The statement for students of few schools, by what refers to them; without OFFSET it would be planned as a join of
+# all.
 _ANYWHERE_OF_FEW = Sql("SELECT school, student FROM enrolled WHERE {exist}")
 _REFERS = Sql("""
 EXISTS (

@@ -16,7 +16,7 @@ from pythonjsonlogger.core import RESERVED_ATTRS
 from edfi_api.common.logs.correlation import CorrelationIdFilter
 from edfi_api.site.observability.telemetry import CORRELATION_ID
 
-# Those who export log too, about collectors that do not answer: each line that is exported would cause another one.
+# Exporters log too, about collectors that do not answer: each line that is exported would cause another one.
 _EXPORTERS = frozenset({"opentelemetry", "requests", "urllib3"})
 # Django adds the request to lines about failures: its text has the query string.
 _NOT_EXPORTED = frozenset({*RESERVED_ATTRS, "request", "correlation_id"})

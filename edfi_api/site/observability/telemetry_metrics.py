@@ -39,7 +39,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.site.observability.metrics import families
 
 _LOCK = "exporting"
-# How long a process that ends waits for its last export.
+# The seconds for which a process that ends waits for its last export.
 _LAST_SECONDS = 3.0
 _log = logging.getLogger(__name__)
 

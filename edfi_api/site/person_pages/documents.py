@@ -31,12 +31,12 @@ _MOST = 80
 LOOKED_AT = 5_000
 WORDS = {"insert": "added", "update": "changed", "key_change": "given another key", "delete": "deleted"}
 
-# Of each statement of a page.
+# The time limit of each statement of a page.
 MILLISECONDS = 3_000
 _NO_NUMBER = 0
 # Numbers of rows are exact up to this one.
 COUNTED = 1_000
-# Of the documents that refer to one row, such as the marks of a class.
+# The most documents that refer to one row, such as the marks of a class.
 _MOST_FURTHER = 12
 
 

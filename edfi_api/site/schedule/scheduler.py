@@ -31,7 +31,7 @@ from edfi_api.site.schedule.timetable import Entry
 
 log = logging.getLogger(__name__)
 
-# As long as it may take to notice that another scheduler has started a command, or that the clock was set.
+# The seconds that it may take to notice that another scheduler has started a command, or that the clock was set.
 _LONGEST_PAUSE_SECONDS = 30.0
 _OUTAGE_PAUSE_SECONDS = 2.0
 _TO_STOP = (signal.SIGTERM, signal.SIGINT)
@@ -49,7 +49,7 @@ class Scheduler:
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._entries = entries
         self._running: dict[Entry, ForkProcess] = {}
-        # What has ended, and is to be recorded.
+        # Commands that have ended, and are to be recorded.
         self._ended: list[tuple[Entry, CommandOutcome]] = []
 
     def run(self) -> None:

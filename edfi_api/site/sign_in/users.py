@@ -43,7 +43,7 @@ def rights_of(claims: Mapping[str, Any]) -> Rights:
 
 
 _LONGEST_NAME = 150
-# What Django's validator of user names refuses.
+# Characters that Django's validator of user names refuses.
 _NOT_IN_NAMES = re.compile(r"[^\w.@+-]")
 # The length of the hash that distinguishes people of one name.
 _HASH_LENGTH = 8

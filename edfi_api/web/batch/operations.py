@@ -190,7 +190,7 @@ _EVERY_MEMBER = _OF_ALL | _OF_WRITES | _OF_STORED
 _TEXTS = ("op", "resource", "id", "ifMatch", "ifNoneMatch", "profile", "tag")
 _OBJECTS = ("document", "naturalKey")
 _DOCUMENT_PATH = "$.document."
-# As `ifNoneMatch`, of a create.
+# The condition `ifNoneMatch` of a create.
 _NO_DOCUMENT = "*"
 
 

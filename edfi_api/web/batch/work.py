@@ -38,7 +38,7 @@ _AMONG_OTHERS = Sql("SELECT pg_advisory_xact_lock_shared(%(key)s::bigint) IS NUL
 _TAKE_VERSIONS = Sql("SELECT count(nextval('change_version')) FROM generate_series(1, %(number)s::bigint)")
 _WITHOUT_OTHERS = Sql("SELECT pg_advisory_xact_lock(%(key)s::bigint) IS NULL", _KEY)
 
-# What an operation would have provided: a referential id, or a person whom an association opens to the client.
+# An operation would have provided a referential id, or a person whom an association opens to the client.
 _Provided = int | tuple[str, str]
 _PEOPLE = ("student", "contact", "staff")
 # More than an atomic batch has by default. Each takes up to a kilobyte.

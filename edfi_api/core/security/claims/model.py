@@ -12,7 +12,7 @@ from edfi_api.model.surface.resource import Surface
 Strategies = tuple[str, ...]
 # Strategies by action; in a grant, an empty tuple means the defaults.
 ByAction = dict[str, Strategies]
-# What a claim set grants: by name of the claim, then by action.
+# The grants of a claim set: by name of the claim, then by action.
 Grants = dict[str, ByAction]
 
 

@@ -31,7 +31,7 @@ SELECT opens_pathway, resource_type_id, organization, student, contact, staff FR
 SELECT opens_pathway, resource_type_id, organization, student, contact, staff FROM deleted_document UNION ALL
 SELECT opens_pathway, resource_type_id, organization, student, contact, staff FROM key_change
 )"""
-# The same with the change versions at which each began and ended to associate the same organization and people. Of a
+# The reach with the change versions at which each began and ended to associate the same organization and people. Of a
 # document the last change of its key is its beginning, otherwise its first version, or the first one that is left.
 _LAST_KEY_CHANGE = """
 (SELECT max(k.change_version) FROM key_change k

@@ -29,7 +29,7 @@ def given_trust(options: dict[str, Any]) -> Trust:
     return Trust(options["ca"], options["insecure"])
 
 
-# What keeps a connection from working.
+# Errors that keep a connection from working.
 ERRORS_OF_CONNECTIONS: ErrorTexts = {
     NoSuchConnection: str,
     RemoteFailed: lambda error: printable(error.reason),

@@ -32,7 +32,7 @@ from edfi_api.features.loading.bulk.preparation import Batch, Prepared, are_desc
 from edfi_api.features.loading.bulk.writing import BatchWriter, Results
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 
-# What a client's write can be refused for.
+# The refusals of a client's write.
 CLIENT_REFUSALS: tuple[type[Exception], ...] = (*REFUSALS, *UNAUTHORIZABLE, *AUTHORIZATION_REFUSALS)
 
 

@@ -121,7 +121,7 @@ class RemoteSource:
         self.not_readable: set[str] = set()
         self._page_size = page_size
         self._threads = threads
-        # As many pages wait, are read, or are the first ones of later collections.
+        # So many pages wait, are read, or are the first ones of later collections.
         self._most_bytes = max(_MOST_BYTES_WAITING // (4 * threads), 2**20)
         self._headers = _SNAPSHOT if uses_snapshot else {}
         self._profile = connection.read_profile

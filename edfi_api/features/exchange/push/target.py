@@ -34,7 +34,7 @@ _MOST_BYTES = 8 * 2**20
 _FOUND_AT_MOST = 25
 _TOO_LARGE = 413
 _GONE = frozenset({404, 410})
-# How an API answers a PUT with another key, if it does not change keys.
+# The status of a PUT with another key, if it does not change keys.
 _KEEPS_KEYS = frozenset({400, 405})
 # 401: also with a new token.
 _TEMPORARY = frozenset({401, 408, 425, 429})

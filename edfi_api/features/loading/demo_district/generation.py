@@ -13,7 +13,7 @@ from edfi_api.features.loading.demo_district.place import DISTRICT, Draft, Draft
 from edfi_api.model.examples import SCHOOL_YEAR, Bodies, Body, Examples
 from edfi_api.model.surface.resource import Resource, ResourceKind, ResourceName, Surface
 
-# What the district is made of. Each row stands below the one that it belongs to, and below those that it refers to.
+# The drafts of the district. Each row stands below the one that it belongs to, and below those that it refers to.
 #
 # The tables of this module, the drafts that they name, and the mistakes are the only code with names of resources.
 # They are names of the bundled data standards: members that a standard lacks are left out of a draft, its model adds

@@ -13,7 +13,7 @@ from edfi_api.model.examples import Body
 # Bodies by the resource's name in the table of parts.
 Found = dict[str, list[Body]]
 
-# Where a standard has them; newer ones have a resource for them.
+# Members with the demographics, where a standard has them; newer ones have a resource for them.
 _DEMOGRAPHICS = ("StudentEducationOrganizationAssociation", "StudentDemographic")
 _TRANSFERRED = "uri://ed-fi.org/ExitWithdrawTypeDescriptor#Transferred"
 

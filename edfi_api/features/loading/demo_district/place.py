@@ -10,7 +10,7 @@ from typing import NamedTuple
 from edfi_api.features.loading.demo_district.calendar import SchoolYear
 from edfi_api.model.examples import Scope, Sparse
 
-# What the documents at the top belong to.
+# The agency to which the documents at the top belong.
 DISTRICT = "District"
 
 

@@ -22,7 +22,8 @@ _SCHEMA = """
 CREATE TABLE refused (alias BLOB PRIMARY KEY, cause INTEGER) WITHOUT ROWID;
 CREATE TABLE absent (target BLOB PRIMARY KEY) WITHOUT ROWID;
 """
-# What differs between refusals for one reason: indexes, positions, and values in quotes or in the keys of conflicts.
+# The parts that differ between refusals for one reason: indexes, positions, and values in quotes or in the keys of
+# conflicts.
 _VARYING = (
     (re.compile(r"\[\d+\]"), "[*]"),
     (re.compile(r"\b\d+(st|nd|rd|th)\b"), "nth"),

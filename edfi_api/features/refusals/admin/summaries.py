@@ -55,7 +55,7 @@ _REASONS = {
     "service-unavailable": "The server could not answer at that time.",
     "system": "The server failed; its log tells why under the correlation id.",
 }
-# What to do, by the beginning of a problem type.
+# Advice by the beginning of a problem type.
 _ADVICE = {
     "security:": "The rights of the client do not cover these documents. It gets them (by its claim set, organizations "
     "or the namespaces of its vendor), or the vendor does not send them here.",

@@ -255,7 +255,7 @@ def _no_descriptor(type_: str, value: str) -> str:
     )
 
 
-# What is stored.
+# Conflicts with what is stored.
 
 
 @_problem_of.register

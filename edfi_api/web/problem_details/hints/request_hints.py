@@ -32,7 +32,7 @@ _TOKEN = f"POST /{addresses.OAUTH} gives a token for key and secret"
 _AS_BEARER = "Send the member access_token of its answer in the header Authorization: Bearer TOKEN."
 _BASIC = f"Basic credentials are for /{addresses.OAUTH} alone."
 _SCHEME = re.compile(r"\s*([A-Za-z]{1,12})\s")
-# What other APIs call the parameters of a page, in lower case.
+# The names of the parameters of a page in other APIs, in lower case.
 _PARAMETERS = {
     **dict.fromkeys(("page", "pagenumber", "skip", "start", "top", "size", "per_page", "perpage", "count", "max"),
                     "Pages are requested by limit and offset, or by pageToken and pageSize."),

@@ -29,7 +29,7 @@ except ImportError as error:
 
 _UNACKNOWLEDGED = 500
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.25, 15.0
-# What a broker causes that is away, or that has begun without its streams. Anything else fails at once.
+# The errors of a broker that is away, or that has begun without its streams. Anything else fails at once.
 _OUTAGES = (
     OSError,
     TimeoutError,
