@@ -10,8 +10,8 @@ from edfi_api.common import addresses
 from edfi_api.common.addresses import first_segments, standard_segment
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.exceptions import TenantMissing, TenantUnknown
-from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.data_stores.routing import FIXED, OUTSIDE, AddressForm, has_encoded_separator
+from edfi_api.core.data_stores.routing_cache import routing_cache
 from edfi_api.core.data_stores.stores import check_tenant_segment
 from edfi_api.core.served import current_surface
 from edfi_api.web.problem_details.exception_handler import client_error
@@ -57,9 +57,9 @@ class ContextMiddleware:
         word = path.removeprefix("/").partition("/")[0].casefold()
         is_metadata = word == addresses.METADATA or not word
         is_token_info = path.strip("/").casefold() == addresses.INTROSPECTION
-        if is_metadata and segments and segments[0].casefold() not in routes().table().tenants:
+        if is_metadata and segments and segments[0].casefold() not in routing_cache().table().tenants:
             # One that was made a moment ago is known after this.
-            return None if segments[0].casefold() in routes().after_a_miss().tenants else TenantUnknown()
+            return None if segments[0].casefold() in routing_cache().table_after_miss().tenants else TenantUnknown()
         if word in self._reading.fixed and (word not in _OPEN or is_token_info):
             return check_tenant_segment(segments[0]) if segments else TenantMissing()
         return None

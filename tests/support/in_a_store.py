@@ -101,7 +101,7 @@ def _documents_in_a_store(django_db_setup: None, django_db_blocker: Any) -> Iter
 def _register(name: str) -> None:
     from edfi_api.core.data_stores.databases import alias_of  # noqa: PLC0415  Django is set up by now.
     from edfi_api.core.data_stores.models import DataStore, State  # noqa: PLC0415
-    from edfi_api.core.data_stores.routes import read_table  # noqa: PLC0415
+    from edfi_api.core.data_stores.routing_cache import read_table  # noqa: PLC0415
     from edfi_api.core.data_stores.stores import create_data_store  # noqa: PLC0415
 
     store = create_data_store("documents of tests", connection=_connection_string(name), state=State.ONLINE)

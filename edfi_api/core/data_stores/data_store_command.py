@@ -24,8 +24,8 @@ from edfi_api.core.data_stores.connection_strings import MAIN
 from edfi_api.core.data_stores.databases import alias_of, allowed_destination
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.models import State, Tenant
-from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import NoSuchDataStore, Store, described, stores_named
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.core.data_stores.stores import tenant_named
 
 

@@ -12,8 +12,8 @@ from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.models import DataStoresVersion
 from edfi_api.core.data_stores.provisioning_state import needed_migrations, pending_migrations
-from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import Database, Store
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.core.storage.database_state import known_database_state
 
 # Each waits for one server at a time, 2 seconds at most to connect.

@@ -41,8 +41,8 @@ from edfi_api.core.data_stores.models import (
     State,
     Tenant,
 )
-from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.data_stores.routing import FIXED, OPTIONAL, OUTSIDE, Store
+from edfi_api.core.data_stores.routing_cache import routing_cache
 from edfi_api.core.storage.database_state import database_state
 
 COMMAND = "command"
@@ -256,7 +256,7 @@ class SharedDatabases:
         uses.add(_Use(alias, store.id, store.tenant.id))
         if all(use.tenant == store.tenant.id for use in set(uses)):
             return
-        served = {database.alias for database in routes().table().databases} | {DEFAULT_DB_ALIAS}
+        served = {database.alias for database in routing_cache().table().databases} | {DEFAULT_DB_ALIAS}
         oldest = min((use for use in set(uses) if use.alias in served), key=lambda use: use.store, default=None)
         if oldest is not None and oldest.tenant != store.tenant.id:
             raise ConnectionUnusable(

@@ -11,7 +11,7 @@ from django.db import DatabaseError, InterfaceError, connections
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.access import DEFAULT_LEASE, Lease, lease
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, DataStoreUnavailable, NotProvisioned
-from edfi_api.core.data_stores.routes import routes
+from edfi_api.core.data_stores.routing_cache import routing_cache
 from edfi_api.core.queries.name_index import organization_name
 from edfi_api.core.security.models import ApiClientDataStore, Application
 from edfi_api.core.storage import resource_types
@@ -180,7 +180,7 @@ def data_stores_of(application: Application) -> list[int]:
 def _lease(data_store: int | None) -> Lease:
     if data_store is None:
         return DEFAULT_LEASE
-    store = routes().after_a_miss().stores.get(data_store)
+    store = routing_cache().table_after_miss().stores.get(data_store)
     if store is None:
         raise NotProvisioned
     return lease(store, is_write=False, is_limited=False)

@@ -22,7 +22,7 @@ from edfi_api.common.logs.audit import attribute_to
 from edfi_api.common.logs.printable import counted
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
-from edfi_api.core.data_stores.routes import primary_of
+from edfi_api.core.data_stores.routing_cache import primary_of
 from edfi_api.features.exchange.models import NAME_TAKEN, Connection, ConnectionState, ExchangeDirection, Phase
 
 _LONGEST_FAILURE = 1000

@@ -18,7 +18,7 @@ from rest_framework.response import Response
 
 from edfi_api.core.data_stores.exceptions import NoStoreKey
 from edfi_api.core.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative, State, Tenant
-from edfi_api.core.data_stores.routes import primary_of
+from edfi_api.core.data_stores.routing_cache import primary_of
 from edfi_api.core.data_stores.status import is_refused, read_status
 from edfi_api.core.data_stores.stores import (
     create_data_store,

@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 from edfi_api.core.data_stores.databases import alias_of, allowed_destination
 from edfi_api.core.data_stores.models import DataStore
-from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.core.data_stores.stores import set_connection
 from edfi_api.core.security.claim_names import action_named, claim_of
 from edfi_api.core.security.claims.model import ByAction, Claims, ClaimSetValue, ResourceClaimValue

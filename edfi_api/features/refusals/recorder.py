@@ -19,7 +19,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from edfi_api.common.back_off import BackOff
 from edfi_api.core.data_stores.databases import alias_of, own_connection
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
-from edfi_api.core.data_stores.routes import routes
+from edfi_api.core.data_stores.routing_cache import routing_cache
 from edfi_api.features.refusals import metrics
 from edfi_api.features.refusals.later_writes import DEFAULT_STORE, LaterWrites
 from edfi_api.features.refusals.ledger import Ledger, Resolving
@@ -225,7 +225,7 @@ class LedgerWriter:
         """A connection to the documents of a data store; None if it is not there any more."""
         if data_store == DEFAULT_STORE:
             return self._connection()
-        store = routes().table().stores.get(data_store)
+        store = routing_cache().table().stores.get(data_store)
         if store is None:
             return None
         with suppress(ConnectionUnusable, DatabaseError, InterfaceError):

@@ -16,8 +16,8 @@ from django.template.defaultfilters import filesizeformat
 
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.exceptions import DataStoreNotFound
-from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.data_stores.routing import described
+from edfi_api.core.data_stores.routing_cache import routing_cache
 from edfi_api.core.security.models import ApiClient
 from edfi_api.core.served import current_surface
 from edfi_api.features.tables.exceptions import ClientGone, InvalidTemplate
@@ -71,7 +71,7 @@ class UploadForm(forms.Form):
         if (first := clients[:2]) and len(first) == 1:
             self.fields["client"].initial = first[0].pk
         self.fields["resource"].choices = [("", "choose"), *_resources()]  # type: ignore[attr-defined]
-        stores = sorted(routes().after_a_miss().stores.values(), key=lambda store: store.id)
+        stores = sorted(routing_cache().table_after_miss().stores.values(), key=lambda store: store.id)
         if stores:
             choices = [("", "choose"), *((str(store.id), described(store)) for store in stores)]
             self.fields["data_store"].choices = choices  # type: ignore[attr-defined]

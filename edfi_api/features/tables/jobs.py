@@ -23,7 +23,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.common.logs import audit
 from edfi_api.core.data_stores.access import DEFAULT_LEASE, Lease, lease
 from edfi_api.core.data_stores.exceptions import DataStoreNotFound
-from edfi_api.core.data_stores.routes import routes
+from edfi_api.core.data_stores.routing_cache import routing_cache
 from edfi_api.core.security.authenticated_client import client_of_row
 from edfi_api.core.served import current_surface
 from edfi_api.features.tables.exceptions import ClientGone, InvalidTemplate, UnreadableTable
@@ -75,7 +75,7 @@ def database_of(client: int | None, data_store: int) -> Lease:
         raise ClientGone
     if not found.uses_data_stores and api_settings.has_main_store and not data_store:
         return DEFAULT_LEASE
-    store = routes().after_a_miss().stores.get(data_store)
+    store = routing_cache().table_after_miss().stores.get(data_store)
     if store is None or store.id not in found.data_store_ids:
         raise DataStoreNotFound
     return lease(store, is_write=True, is_limited=False)

@@ -17,8 +17,8 @@ from edfi_api.core.data_stores.connection_strings import LONGEST, MAIN, encrypt
 from edfi_api.core.data_stores.databases import alias_of, allowed_destination
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative, State, Tenant
-from edfi_api.core.data_stores.routes import primary_of
 from edfi_api.core.data_stores.routing import Database
+from edfi_api.core.data_stores.routing_cache import primary_of
 from edfi_api.core.data_stores.stores import check_qualifiers, check_segment, refuse_shared_database
 from edfi_api.web.admin_kit.authorship import RecordedAdmin
 

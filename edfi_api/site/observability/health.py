@@ -9,8 +9,8 @@ from django.db.migrations.executor import MigrationExecutor
 
 from edfi_api.core.data_stores import provisioning_state
 from edfi_api.core.data_stores.access import Breaker
-from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.data_stores.routing import Store
+from edfi_api.core.data_stores.routing_cache import routing_cache
 from edfi_api.core.storage.database_state import known_database_state
 
 
@@ -41,7 +41,7 @@ def readiness(using: str = "default") -> list[CheckResult]:
 def data_stores() -> list[CheckResult]:
     """Return how many data stores answer, as this process has seen last; no result if there are none. Connects to none:
     that one of thousands is down must not delay the answer, nor take the server out of service."""
-    stores = routes().table().stores.values()
+    stores = routing_cache().table().stores.values()
     if not stores:
         return []
     down = sum(_is_down(store) for store in stores)

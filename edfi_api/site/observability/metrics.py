@@ -22,7 +22,7 @@ from edfi_api.common.contributions import contributions
 from edfi_api.core.data_stores.access import Breaker
 from edfi_api.core.data_stores.databases import data_store_of
 from edfi_api.core.data_stores.provisioning_state import Pending
-from edfi_api.core.data_stores.routes import routes
+from edfi_api.core.data_stores.routing_cache import routing_cache
 from edfi_api.core.storage.database_state import known_database_state
 from edfi_api.site.schedule.models import CommandOutcome, of_this_schedule
 
@@ -47,7 +47,7 @@ SECONDS = Histogram(
     ["method", "view"],
     buckets=(0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
-# Problems are counted by type: a URN without its prefix, or a code of OAuth at the token endpoint. Routes would
+# Problems are counted by type: a URN without its prefix, or a code of OAuth at the token endpoint. RoutingCache would
 # multiply them.
 PROBLEMS = Counter("meadowlark_problems", "Requests refused or failed, by the type of the problem.", ["problem"])
 _OF_CLIENTS = "meadowlark_client_requests"
@@ -145,7 +145,7 @@ class DataStoreCollector(Collector):
             "meadowlark_store_migrations_pending", "Migrations that a data store lacks.", labels=["data_store"]
         )
         with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
-            for store in routes().table().stores.values() if api_settings.STORE_METRICS else ():
+            for store in routing_cache().table().stores.values() if api_settings.STORE_METRICS else ():
                 known = known_database_state(store.primary.alias)
                 if known is None:
                     continue

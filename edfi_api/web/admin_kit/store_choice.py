@@ -23,8 +23,8 @@ from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.models import State
-from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.data_stores.routing import described
+from edfi_api.core.data_stores.routing_cache import routing_cache
 from edfi_api.core.storage.driver.execution import is_outage
 
 PARAMETER = "store"
@@ -73,7 +73,7 @@ def chosen(request: HttpRequest) -> Shown | None:
 
     Raises ConnectionUnusable. The parameter is moved from `request.GET` to the session.
     """
-    stores = routes().after_a_miss().stores
+    stores = routing_cache().table_after_miss().stores
     if not stores:
         return _THE_ONLY_ONE
     parameters = request.GET.copy()
@@ -212,7 +212,7 @@ def choose_view(site: admin.AdminSite, request: HttpRequest) -> HttpResponse:
     pages = [page for page in site._registry.values() if isinstance(page, OfDataStoreAdmin)]
     if not any(page.has_view_permission(request) for page in pages):
         raise PermissionDenied
-    table = routes().after_a_miss()
+    table = routing_cache().table_after_miss()
     text = request.GET.get("q", "").strip().casefold()
     stores = sorted(table.stores.values(), key=lambda store: store.id)
     found = [

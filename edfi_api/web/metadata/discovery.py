@@ -17,7 +17,7 @@ from edfi_api.common import addresses
 from edfi_api.common.addresses import base_of, context_segments, root_of
 from edfi_api.common.conf import api_settings
 from edfi_api.common.ods_compatibility import OdsCompatibility
-from edfi_api.core.data_stores.routes import routes
+from edfi_api.core.data_stores.routing_cache import routing_cache
 from edfi_api.model.surface.resource import ProjectFacts, Surface
 from edfi_api.version import VERSION
 from edfi_api.web.metadata.publication import Addresses
@@ -120,7 +120,7 @@ def tenant_of(request: HttpRequest) -> int | None:
     segments = context_segments(request)
     if not api_settings.MULTI_TENANCY or not segments:
         return None
-    found = routes().table().tenants.get(segments[0].casefold())
+    found = routing_cache().table().tenants.get(segments[0].casefold())
     return None if found is None else found.id
 
 
@@ -135,7 +135,7 @@ def _values(request: HttpRequest, name: str) -> tuple[str, ...]:
         return context_segments(request)[:1]
     if api_settings.MULTI_TENANCY and tenant is None:
         return ()
-    return routes().table().values.get((tenant, name.casefold()), ())
+    return routing_cache().table().values.get((tenant, name.casefold()), ())
 
 
 def _variable(name: str, segment: Sequence[str], values: Sequence[str]) -> dict[str, object]:

@@ -167,9 +167,9 @@ def test_a_form_without_a_data_store_is_refused(two, admin):
 def test_a_data_store_that_cannot_be_reached_leads_back_to_the_choice(two, admin, store_databases, connection):
     (first, _), _ = two
     set_connection(first, store_databases.url_of("missing") if connection == "MISSING" else connection)
-    from edfi_api.core.data_stores.routes import routes  # noqa: PLC0415
+    from edfi_api.core.data_stores.routing_cache import routing_cache  # noqa: PLC0415
 
-    routes()._checked_at -= 1
+    routing_cache()._checked_at -= 1
 
     page = _text(admin.get(DOCUMENTS, {"store": first.pk}, follow=True))
 
@@ -180,9 +180,9 @@ def test_a_data_store_that_cannot_be_reached_leads_back_to_the_choice(two, admin
 def test_refusals_are_listed_while_their_data_store_does_not_answer(two, admin, store_databases):
     (first, _), _ = two
     set_connection(first, store_databases.url_of("missing"))
-    from edfi_api.core.data_stores.routes import routes  # noqa: PLC0415
+    from edfi_api.core.data_stores.routing_cache import routing_cache  # noqa: PLC0415
 
-    routes()._checked_at -= 1
+    routing_cache()._checked_at -= 1
     now = timezone.now()
     refusal = Refusal.objects.create(
         id=UUID(int=5), client=0, data_store=first.pk, resource="/ed-fi/students", subject=UUID(int=6),

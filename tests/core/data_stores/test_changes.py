@@ -9,7 +9,7 @@ import pytest
 from django.core.management.base import CommandError
 
 from edfi_api.core.data_stores.databases import alias_of
-from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.features.changes.change_stream import delivery
 from edfi_api.features.changes.change_stream.documents import Change, DocumentLog
 from edfi_api.features.changes.change_stream.log import Origin, newest
@@ -109,11 +109,11 @@ def test_data_stores_that_are_added_are_followed(two, make_store, client_of, mon
 
 
 def _add(make_store, api):
-    from edfi_api.core.data_stores.routes import routes  # noqa: PLC0415
+    from edfi_api.core.data_stores.routing_cache import routing_cache  # noqa: PLC0415
     from edfi_api.core.security.models import ApiClient  # noqa: PLC0415
 
     ApiClient.objects.get(name="tests").data_stores.add(make_store("2028", schoolYear="2028"))
-    routes()._checked_at -= 1
+    routing_cache()._checked_at -= 1
     _write(api, "2028", "new")
 
 

@@ -12,7 +12,7 @@ from django.test import Client
 
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.models import DataStore, State
-from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.core.data_stores.stores import set_state
 from edfi_api.features.changes.change_stream import delivery
 from edfi_api.features.changes.change_stream.models import DeadLetter

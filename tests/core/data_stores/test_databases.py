@@ -8,7 +8,7 @@ from psycopg.conninfo import make_conninfo
 
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.models import DataStore, State
-from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.core.data_stores.stores import set_state
 from edfi_api.core.storage import resource_types
 from edfi_api.features.loading.bulk import Candidate, write_documents

@@ -188,6 +188,6 @@ def test_the_replica_of_the_admin_database_is_not_that_of_a_store(store, client,
 
 def _look_again():
     """Act as if the seconds had passed after which data stores are read again."""
-    from edfi_api.core.data_stores.routes import routes  # noqa: PLC0415
+    from edfi_api.core.data_stores.routing_cache import routing_cache  # noqa: PLC0415
 
-    routes()._checked_at -= 11
+    routing_cache()._checked_at -= 11

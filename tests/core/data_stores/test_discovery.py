@@ -64,9 +64,9 @@ def test_a_new_data_store_is_in_the_list_and_changes_the_tag(stores, make_store)
     path = "/metadata/specifications/relations-spec.json"
     before = http().get(path, HTTP_ACCEPT_ENCODING="gzip")
     make_store("new", connection="dbname=x", districtId="new", schoolYear="2028")
-    from edfi_api.core.data_stores.routes import routes  # noqa: PLC0415
+    from edfi_api.core.data_stores.routing_cache import routing_cache  # noqa: PLC0415
 
-    routes()._checked_at -= 11  # As if the time had passed.
+    routing_cache()._checked_at -= 11  # As if the time had passed.
 
     after = http().get(path)
 

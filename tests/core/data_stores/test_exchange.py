@@ -6,7 +6,7 @@ import pytest
 
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.models import DataStore
-from edfi_api.core.data_stores.routes import primary_of
+from edfi_api.core.data_stores.routing_cache import primary_of
 from edfi_api.features.changes.change_queries.models import ChangeConsumer
 from edfi_api.features.exchange.models import Connection, ExchangePosition, WaitingDocument
 from edfi_api.features.exchange.push.models import SentDocument

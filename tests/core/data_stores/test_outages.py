@@ -7,7 +7,7 @@ from django.db import connections
 
 from edfi_api.core.data_stores.access import Breaker, Load
 from edfi_api.core.data_stores.databases import alias_of
-from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.core.storage.database_state import database_state
 from tests.conftest import http
 from tests.support.ports import free_port

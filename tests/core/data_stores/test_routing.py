@@ -9,7 +9,6 @@ from edfi_api.core.data_stores import databases
 from edfi_api.core.data_stores.connection_strings import destination
 from edfi_api.core.data_stores.exceptions import AmbiguousDataStore, DataStoreNotFound
 from edfi_api.core.data_stores.models import State
-from edfi_api.core.data_stores.routes import Routes
 from edfi_api.core.data_stores.routing import (
     FIXED,
     OUTSIDE,
@@ -21,6 +20,7 @@ from edfi_api.core.data_stores.routing import (
     context_of,
     has_encoded_separator,
 )
+from edfi_api.core.data_stores.routing_cache import RoutingCache
 
 _NAMES = st.sampled_from(["districtId", "DISTRICTID", "schoolYear", "straße"])
 _VALUES = st.sampled_from(["2027", "Lakeside", "LAKESIDE", "STRASSE", "straße"])
@@ -120,7 +120,7 @@ def test_the_table_at_hand_is_used_while_the_admin_database_does_not_answer(
             cursor.execute(f"CREATE TABLE {table} ({columns})")
         cursor.execute("INSERT INTO data_stores_version VALUES (1, 7)")
         cursor.execute("INSERT INTO data_store VALUES (1, NULL, 'x', 'online', 1, NULL)")
-    routes = Routes("store_control")
+    routes = RoutingCache("store_control")
     store_databases.drop_all()
     routes._checked_at -= 11  # As if the seconds had passed.
 

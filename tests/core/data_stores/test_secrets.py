@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import DatabaseError, connections
 
-from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.data_stores.routing_cache import read_table
 from tests.conftest import http
 
 PASSWORD = "correct-horse-battery"

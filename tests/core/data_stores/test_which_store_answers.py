@@ -232,9 +232,9 @@ def test_a_store_is_usable_with_the_first_request_after_it_was_made(explicit, ma
 
 def _pass_the_second_between_misses():
     """Act as if a second had passed since the last check."""
-    from edfi_api.core.data_stores.routes import routes  # noqa: PLC0415
+    from edfi_api.core.data_stores.routing_cache import routing_cache  # noqa: PLC0415
 
-    routes()._checked_at -= 1
+    routing_cache()._checked_at -= 1
 
 
 def test_the_location_has_the_context_as_the_client_wrote_it(explicit, make_store, client_of, store_databases):

@@ -6,8 +6,8 @@ from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
 from edfi_api.core.data_stores.models import Tenant
-from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import NoSuchDataStore, Store, described, stores_named
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.core.security.models import ApiClient, Application
 
 

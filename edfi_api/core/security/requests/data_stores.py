@@ -8,8 +8,8 @@ from edfi_api.common.addresses import context_segments
 from edfi_api.common.conf import api_settings
 from edfi_api.core.data_stores.access import DEFAULT_LEASE, Lease, lease, lease_snapshot
 from edfi_api.core.data_stores.exceptions import DataStoreNotFound, NoDataStores, NoSnapshots, SnapshotReadOnly
-from edfi_api.core.data_stores.routes import routes
 from edfi_api.core.data_stores.routing import RoutingTable, Store, context_of
+from edfi_api.core.data_stores.routing_cache import routing_cache
 from edfi_api.core.security.authenticated_client import AuthenticatedClient
 from edfi_api.core.security.exceptions import AuthenticationFailed
 from edfi_api.core.security.requests.authentication import looked_up_again
@@ -38,7 +38,7 @@ def lease_for_token_info(client: AuthenticatedClient, request: Request) -> Lease
     if len(segments) > api_settings.MULTI_TENANCY or not client.data_store_ids:
         return lease_of(client, request, is_write=False)
     _check_tenant(client, segments)
-    stores = routes().table(client.data_stores_version).stores
+    stores = routing_cache().table(client.data_stores_version).stores
     found = [stores[id_] for id_ in client.data_store_ids if id_ in stores]
     return _lease(found[0], request, is_write=False) if len(found) == 1 else None
 
@@ -53,7 +53,7 @@ def leases_of(client: AuthenticatedClient, request: Request) -> Iterator[tuple[i
         leased = lease_of(client, request, is_write=False)
         yield vars(request._request).get("data_store", 0), leased
         return
-    stores = routes().table(client.data_stores_version).stores
+    stores = routing_cache().table(client.data_stores_version).stores
     for id_ in client.data_store_ids:
         if id_ in stores:
             yield id_, _lease(stores[id_], request, is_write=False)
@@ -82,7 +82,7 @@ def _lease_default(request: Request, *, is_write: bool) -> Lease:
 def _lease(store: Store, request: Request, *, is_write: bool) -> Lease:
     request._request.data_store = store.id  # type: ignore[attr-defined]  # for logs and metrics
     # Requests for other databases, if there are any, may have to wait for threads.
-    is_limited = api_settings.has_main_store or len(routes().table().stores) > 1
+    is_limited = api_settings.has_main_store or len(routing_cache().table().stores) > 1
     begin = lease_snapshot if _wants_snapshot(request) else lease
     return begin(store, is_write=is_write, is_limited=is_limited)
 
@@ -93,15 +93,15 @@ def _wants_snapshot(request: Request) -> bool:
 
 def _store(client: AuthenticatedClient, token: str, segments: Sequence[str]) -> Store:
     try:
-        return _find(routes().table(client.data_stores_version), client, segments)
+        return _find(routing_cache().table(client.data_stores_version), client, segments)
     except (NoDataStores, DataStoreNotFound):
-        newest = routes().after_a_miss()
+        newest = routing_cache().table_after_miss()
         if newest.version == client.data_stores_version:
             raise
     again = looked_up_again(token)
     if again is None:
         raise AuthenticationFailed("Invalid token")
-    return _find(routes().table(again.data_stores_version), again, segments)
+    return _find(routing_cache().table(again.data_stores_version), again, segments)
 
 
 def _find(table: RoutingTable, client: AuthenticatedClient, segments: Sequence[str]) -> Store:

@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from django.utils.module_loading import import_string
 
 from edfi_api.common.conf import api_settings
-from edfi_api.core.data_stores.routes import store_at
+from edfi_api.core.data_stores.routing_cache import store_at
 from edfi_api.features.changes.change_queries.models import DOCUMENTS, ChangeConsumer
 from edfi_api.features.changes.change_stream.exceptions import ConsumerIsBusy
 from edfi_api.model.surface.resource import Resource

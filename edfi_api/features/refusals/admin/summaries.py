@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
-from edfi_api.core.data_stores.routes import routes
+from edfi_api.core.data_stores.routing_cache import routing_cache
 from edfi_api.core.models import Document
 from edfi_api.core.served import current_surface
 from edfi_api.features.refusals.later_writes import DEFAULT_STORE
@@ -207,7 +207,7 @@ def stored(entry: Any) -> SafeString | str:
 
 def database_of(entry: Any) -> str:
     """The alias of the database of the entry's data store; that of the admin database if it cannot be used."""
-    store = routes().after_a_miss().stores.get(entry.data_store)
+    store = routing_cache().table_after_miss().stores.get(entry.data_store)
     if entry.data_store == DEFAULT_STORE or store is None:
         return DEFAULT_DB_ALIAS
     try:

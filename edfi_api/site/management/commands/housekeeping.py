@@ -12,7 +12,7 @@ from edfi_api.common.conf import api_settings
 from edfi_api.common.contributions import contributions
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.models import State
-from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.core.management.commands import index_names
 from edfi_api.core.security.clients import remove_expired_links
 from edfi_api.core.security.management.commands import index_owners

@@ -10,8 +10,8 @@ from edfi_api.core.data_stores.data_store_command import (
     given_connection,
 )
 from edfi_api.core.data_stores.models import DataStore, DerivativeType
-from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import described, store_named
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.core.data_stores.stores import add_derivative
 
 

@@ -13,8 +13,8 @@ from edfi_api.core.data_stores import provisioning_state
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.provisioning_state import pending_migrations
-from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import RoutingTable, Store, described
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.core.data_stores.stores import identity, is_reserved
 from edfi_api.core.security.models import ApiClient
 

@@ -8,8 +8,8 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
-from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import Store, full_name
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.core.data_stores.status import read_status
 
 

@@ -7,8 +7,8 @@ from django.core.management.base import CommandError
 
 from edfi_api.common.commands import ReportingCommand, name
 from edfi_api.core.data_stores.models import DataStore, State
-from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import NoSuchDataStore, described, store_named
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.core.data_stores.stores import set_state
 
 

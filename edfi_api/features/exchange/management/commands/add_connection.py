@@ -18,8 +18,8 @@ from edfi_api.common.commands import ReportingCommand, integer, name, path, text
 from edfi_api.common.logs.printable import printable
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.core.data_stores.models import DataStore
-from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import NoSuchDataStore, store_named
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.core.security.clients import COMMAND
 from edfi_api.core.security.management.named_client import client_named
 from edfi_api.features.exchange.models import Connection, ExchangeDirection

@@ -15,8 +15,8 @@ from edfi_api.common.commands import ReportingCommand, name, text
 from edfi_api.core.data_stores.data_store_command import ERRORS_OF_STORES, add_connection
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.models import DataStore, State
-from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import Store, described, store_named
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.core.served import current_surface
 from edfi_api.features.loading.exceptions import ERRORS_OF_JSON_LINES
 from edfi_api.features.loading.json_lines.sources import resource_called

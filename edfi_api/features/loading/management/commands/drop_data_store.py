@@ -15,8 +15,8 @@ from edfi_api.common.commands import ReportingCommand, name, path
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.models import DataStore
-from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import NoSuchDataStore, RoutingTable, Store, described, store_named
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.core.data_stores.stores import remove_data_store
 from edfi_api.features.loading.provisioning import drop_database, other_user, reason
 

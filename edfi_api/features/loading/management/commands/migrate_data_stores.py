@@ -18,8 +18,8 @@ from edfi_api.common.processes import process_pool
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable
 from edfi_api.core.data_stores.provisioning_state import pending_migrations
-from edfi_api.core.data_stores.routes import read_table
 from edfi_api.core.data_stores.routing import NoSuchDataStore, Store, described, stores_named
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.features.loading.provisioning import migrate
 
 _MOST_PROCESSES = 64

@@ -22,7 +22,7 @@ from edfi_api.core.data_stores.data_store_command import (
 )
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.models import DataStore
-from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.core.data_stores.stores import check_qualifiers, create_data_store, set_connection
 from edfi_api.features.loading.provisioning import (
     create_database,

@@ -11,7 +11,7 @@ from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.common.commands import name
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
-from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.features.questions.people import Place
 
 _PACKAGE = "edfi_api.features.questions"

@@ -17,7 +17,7 @@ from edfi_api.common.logs.printable import counted, printable
 from edfi_api.core.data_stores.data_store_command import DataStoreCommand
 from edfi_api.core.data_stores.databases import alias_of
 from edfi_api.core.data_stores.exceptions import ConnectionUnusable, DataStoreNotFound
-from edfi_api.core.data_stores.routes import read_table
+from edfi_api.core.data_stores.routing_cache import read_table
 from edfi_api.core.queries.csv_text import csv_file
 from edfi_api.core.security.management.named_client import client_named
 from edfi_api.core.served import current_surface

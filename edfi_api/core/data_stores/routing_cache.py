@@ -27,7 +27,7 @@ _SECONDS_BETWEEN_MISSES = 1
 _SECONDS_OF_RETIREMENT = 120
 
 
-class Routes:
+class RoutingCache:
     """The table of the admin database `using`, and when it was checked, by the monotonic clock."""
 
     def __init__(self, using: str) -> None:
@@ -48,7 +48,7 @@ class Routes:
                 self._check(seen)
         return self._table
 
-    def after_a_miss(self) -> RoutingTable:
+    def table_after_miss(self) -> RoutingTable:
         """The table, checked for changes within the last second."""
         seen = self._checked_at
         if time.monotonic() - seen >= _SECONDS_BETWEEN_MISSES:
@@ -75,9 +75,9 @@ class Routes:
             discard(alias)
 
 
-def routes() -> Routes:
+def routing_cache() -> RoutingCache:
     """The routing table of this process."""
-    return database_state(DEFAULT_DB_ALIAS).value(Routes)
+    return database_state(DEFAULT_DB_ALIAS).value(RoutingCache)
 
 
 def read_table(using: str = DEFAULT_DB_ALIAS) -> RoutingTable:
