@@ -47,7 +47,7 @@ SECONDS = Histogram(
     ["method", "view"],
     buckets=(0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
-# Problems are counted by type: a URN without its prefix, or a code of OAuth at the token endpoint. RoutingCache would
+# Problems are counted by type: a URN without its prefix, or a code of OAuth at the token endpoint. Routes would
 # multiply them.
 PROBLEMS = Counter("meadowlark_problems", "Requests refused or failed, by the type of the problem.", ["problem"])
 _OF_CLIENTS = "meadowlark_client_requests"
