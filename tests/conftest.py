@@ -89,9 +89,17 @@ def pytest_make_collect_report(
         return (yield)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of servers run first, so that one process has them. Others take over the last tests of a process, half of
+    a module too, and a server of a module would be started by each."""
+    items.sort(key=lambda item: "prepared_home" not in getattr(item, "fixturenames", ()))
+
+
 def pytest_xdist_auto_num_workers() -> int:
-    """Twice as many as there are processors, since many tests wait for servers and locks."""
-    return min(4, 2 * (os.cpu_count() or 1))
+    """One more than there are processors, since many tests wait for servers and locks. Each further one takes half a
+    minute of a processor to collect the tests and to make what it remembers."""
+    return min(4, 1 + (os.cpu_count() or 1))
 
 
 @pytest.fixture(autouse=True)
