@@ -7,7 +7,6 @@ they are; validation reports them. What strict handling would refuse is only not
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -48,7 +47,10 @@ def compile_coercion(
 
     def coerce_body(body: Any, leniency: Leniency) -> Any:
         coerced = coerce_object(body, leniency)
-        return {name: value for name, value in coerced.items() if type(value) is not list or not is_absent(value)}
+        for value in coerced.values():
+            if type(value) is list and is_absent(value):
+                return {name: each for name, each in coerced.items() if type(each) is not list or not is_absent(each)}
+        return coerced
 
     return coerce_body
 
@@ -71,35 +73,9 @@ def _is_empty(items: list[Any]) -> bool:
     return not any(item != {} for item in items)
 
 
-@dataclass(frozen=True, slots=True)
-class _Members:
-    """The members of an object: those that the schema has, with their coercions; and all that may be dropped without
-    notice."""
-
-    known: dict[str, Coercion | None]
-    unnoticed: frozenset[str]
-
-
-def _members(schema: dict[str, Any], added: frozenset[str], timestamps: Mapping[str, Coercion]) -> _Members:
-    known = {name: _member_coercion(name, member, timestamps) for name, member in schema.get("properties", {}).items()}
-    return _Members(known, added.union(known))
-
-
-def _coerce_object(value: dict[str, Any], members: _Members, leniency: Leniency) -> dict[str, Any]:
-    coerced = {}
-    known = members.known
-    for name, child in value.items():
-        if child is not None and name in known:
-            coercion = known[name]
-            coerced[name] = child if coercion is None else coercion(child, leniency)
-        elif name not in members.unnoticed:
-            leniency.is_used = True
-    return coerced
-
-
 def _member_coercion(name: str, schema: dict[str, Any], timestamps: Mapping[str, Coercion]) -> Coercion | None:
     if is_descriptor_name(name) and schema.get("type") == "string" and "format" not in schema:
-        return coerce_descriptor
+        return trim_text
     return _coercion(schema, added_members(name), timestamps)
 
 
@@ -116,23 +92,37 @@ def _coercion(schema: dict[str, Any], added: frozenset[str], timestamps: Mapping
 
 
 def _object_coercion(schema: dict[str, Any], added: frozenset[str], timestamps: Mapping[str, Coercion]) -> Coercion:
-    members = _members(schema, added, timestamps)
-    if EXTENSIONS in members.known:
-        return lambda value, leniency: (
-            _coerce_extended_object(value, members, leniency) if isinstance(value, dict) else value
-        )
-    return lambda value, leniency: _coerce_object(value, members, leniency) if isinstance(value, dict) else value
+    known = {name: _member_coercion(name, member, timestamps) for name, member in schema.get("properties", {}).items()}
+    unnoticed = added.union(known)
+
+    def coerce_object(value: Any, leniency: Leniency) -> Any:
+        if not isinstance(value, dict):
+            return value
+        coerced = {}
+        for name, child in value.items():
+            if child is not None and name in known:
+                coercion = known[name]
+                coerced[name] = child if coercion is None else coercion(child, leniency)
+            elif name not in unnoticed:
+                leniency.is_used = True
+        return coerced
+
+    return _without_empty_extensions(coerce_object) if EXTENSIONS in known else coerce_object
 
 
-def _coerce_extended_object(value: dict[str, Any], members: _Members, leniency: Leniency) -> dict[str, Any]:
+def _without_empty_extensions(coerce_object: Coercion) -> Coercion:
     """Drops empty projects below `_ext`, and `_ext` itself if no project is left."""
-    coerced = _coerce_object(value, members, leniency)
-    extensions = coerced.get(EXTENSIONS)
-    if isinstance(extensions, dict):
-        coerced[EXTENSIONS] = {project: added for project, added in extensions.items() if added != {}}
-        if not coerced[EXTENSIONS]:
-            del coerced[EXTENSIONS]
-    return coerced
+
+    def coerce_extended_object(value: Any, leniency: Leniency) -> Any:
+        coerced = coerce_object(value, leniency)
+        extensions = coerced.get(EXTENSIONS) if isinstance(coerced, dict) else None
+        if isinstance(extensions, dict):
+            coerced[EXTENSIONS] = {project: added for project, added in extensions.items() if added != {}}
+            if not coerced[EXTENSIONS]:
+                del coerced[EXTENSIONS]
+        return coerced
+
+    return coerce_extended_object
 
 
 def _array_coercion(schema: dict[str, Any], timestamps: Mapping[str, Coercion]) -> Coercion:
@@ -143,16 +133,18 @@ def _array_coercion(schema: dict[str, Any], timestamps: Mapping[str, Coercion]) 
 
 
 def coerce_boolean(value: Any, leniency: Leniency | None = None) -> Any:
-    if isinstance(value, bool):
+    if value is True or value is False:
         return value
     if isinstance(value, str):
-        return _BOOLEANS.get(_trimmed(value, leniency).lower(), value)
+        return _BOOLEANS.get(trim_text(value, leniency).lower(), value)
     if isinstance(value, int) and value in (0, 1):
         return bool(value)
     return value
 
 
 def coerce_integer(value: Any, leniency: Leniency | None = None) -> Any:
+    if type(value) is int:
+        return value
     if isinstance(value, str):
         value = coerce_number(value, leniency)
     if isinstance(value, float | Decimal) and _is_whole(Decimal(value)):
@@ -161,7 +153,7 @@ def coerce_integer(value: Any, leniency: Leniency | None = None) -> Any:
 
 
 def coerce_number(value: Any, leniency: Leniency | None = None) -> Any:
-    if not isinstance(value, str) or not _NUMBER.fullmatch(text := _trimmed(value, leniency)):
+    if not isinstance(value, str) or not _NUMBER.fullmatch(text := trim_text(value, leniency)):
         return value
     number = Decimal(text)
     if _is_whole(number):
@@ -195,9 +187,14 @@ def coerce_time(value: Any, leniency: Leniency | None = None) -> Any:
     return _as_read(dates_and_times.read_time(value), value, leniency)
 
 
-def coerce_descriptor(value: Any, leniency: Leniency | None = None) -> Any:
-    """Code values have no blanks around them, so that a URI with blanks can only mean the one without."""
-    return _trimmed(value, leniency) if isinstance(value, str) else value
+def trim_text(value: Any, leniency: Leniency | None = None) -> Any:
+    """A text without blanks around it. Of a descriptor only that URI can be meant: code values have no such blanks."""
+    if not isinstance(value, str):
+        return value
+    trimmed = without_blanks(value)
+    if trimmed is not value and leniency is not None:
+        leniency.is_used = True
+    return trimmed
 
 
 def _as_read(reading: dates_and_times.ReadTimestamp | None, value: str, leniency: Leniency | None) -> str:
@@ -206,13 +203,6 @@ def _as_read(reading: dates_and_times.ReadTimestamp | None, value: str, leniency
     if reading.reason is not None and leniency is not None:
         leniency.is_used = True
     return reading.stored
-
-
-def _trimmed(text: str, leniency: Leniency | None) -> str:
-    trimmed = without_blanks(text)
-    if trimmed is not text and leniency is not None:
-        leniency.is_used = True
-    return trimmed
 
 
 def reason_of(value: str, schema: dict[str, Any], name: str) -> Reason | None:

@@ -15,6 +15,7 @@ from edfi_api.core.documents.blanks import without_blanks
 from edfi_api.core.documents.violations import Reason
 
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_LENGTH_OF_A_DATE = 10
 _STORED_DATE_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z", re.ASCII)
 _USUAL_TIME = re.compile(r"\d{2}:\d{2}:\d{2}(\.\d+)?", re.ASCII)
 _STORED_TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d", re.ASCII)
@@ -112,7 +113,7 @@ def advice(text: str, format_: str) -> str:
 
 def is_date(text: str) -> bool:
     """Return whether this is a valid date in its stored form, `2026-01-05`."""
-    return bool(_ISO_DATE.fullmatch(text)) and _parse_iso(text) is not None
+    return len(text) == _LENGTH_OF_A_DATE and _parse_iso(text) is not None
 
 
 def is_date_time(text: str) -> bool:

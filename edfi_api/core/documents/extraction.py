@@ -8,10 +8,10 @@ meadowlark/docs/reference/contract.md#descriptors.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -82,7 +82,8 @@ class Extractor:
         self._name = resource.name
         self._is_descriptor = resource.is_descriptor
         self._key = sorted((path.without_root(), path.steps) for path in resource.identity)
-        self._identities = _Identities(resource.name, [name for name, _ in self._key])
+        self._names, self._steps = [name for name, _ in self._key], [steps for _, steps in self._key]
+        self._identities = _Identities(resource.name, self._names)
         self._superclass = _SuperclassKey(resource.superclass) if resource.superclass else None
         # Links are stored in this order, so it must not depend on the rest of the data standard.
         by_path = sorted(resource.references, key=lambda reference: reference.path)
@@ -92,20 +93,18 @@ class Extractor:
 
     def identity(self, body: dict[str, Any]) -> DocumentIdentity:
         """The identity of a valid body. Raises DataValidationFailed if a key value is missing."""
-        if self._is_descriptor:
-            return descriptor_identity(self._name, body)
-        elements = [(name, _identity_value(body, steps)) for name, steps in self._key]
-        key, own = self._identities.identify([value for _, value in elements])
-        above = self._superclass.referential_id(body) if self._superclass else None
-        return DocumentIdentity(elements, key, own, above)
+        own = self.own_identity(body)
+        if self._superclass is None:
+            return own
+        above = self._superclass.referential_id(body)
+        return DocumentIdentity(own.elements, own.natural_key, own.referential_id, above)
 
     def own_identity(self, body: dict[str, Any]) -> DocumentIdentity:
         """Return the identity of the document, without the identity that it has as its superclass."""
         if self._is_descriptor:
             return descriptor_identity(self._name, body)
-        elements = [(name, _identity_value(body, steps)) for name, steps in self._key]
-        key, own = self._identities.identify([value for _, value in elements])
-        return DocumentIdentity(elements, key, own)
+        values = [as_text(_value(body, steps)) for steps in self._steps]
+        return DocumentIdentity(list(zip(self._names, values, strict=True)), *self._identities.identify(values))
 
     def natural_key_of_target(self, body: dict[str, Any], target: UUID) -> str | None:
         """The natural key by which the body refers to this referential id; None if no reference object does."""
@@ -167,12 +166,17 @@ class _ReferenceKey:
         self._names = [member for _, member in self._members]
         self._identities = _Identities(reference.target, [path for path, _ in self._members])
 
-    def find(self, body: dict[str, Any]) -> Iterator[DocumentReference]:
+    def find(self, body: dict[str, Any]) -> list[DocumentReference]:
+        found = []
         for indexes, reference in values_at(body, self.steps):
-            if missing := [name for name in self._names if name not in reference]:
+            try:
+                id_ = self._referential_id(reference)
+            except KeyError:
                 path = concrete(self.steps, indexes)
-                raise DataValidationFailed([violations.required(f"{path}.{member}") for member in missing])
-            yield DocumentReference(self.steps, indexes, self._target, self._referential_id(reference))
+                missing = (name for name in self._names if name not in reference)
+                raise DataValidationFailed([violations.required(f"{path}.{name}") for name in missing]) from None
+            found.append(DocumentReference(self.steps, indexes, self._target, id_))
+        return found
 
     def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> None:
         for _, reference in values_at(body, self.steps):
@@ -194,10 +198,13 @@ class _DescriptorKey:
         self.first_step = descriptor.path.steps[0]
         self._steps = descriptor.path.steps
         self._target = descriptor.target
+        self._id_of = partial(_descriptor_id, descriptor.target.project, descriptor.target.resource)
 
-    def find(self, body: dict[str, Any]) -> Iterator[DocumentReference]:
-        for indexes, uri in values_at(body, self._steps):
-            yield DocumentReference(self._steps, indexes, self._target, descriptor_id(self._target, uri), uri)
+    def find(self, body: dict[str, Any]) -> list[DocumentReference]:
+        return [
+            DocumentReference(self._steps, indexes, self._target, self._id_of(uri), uri)
+            for indexes, uri in values_at(body, self._steps)
+        ]
 
 
 class _SuperclassKey:
@@ -206,7 +213,7 @@ class _SuperclassKey:
         self._identities = _Identities(superclass.name, [pair.there.without_root() for pair in self._pairs])
 
     def referential_id(self, body: dict[str, Any]) -> UUID:
-        return self._identities.identify([_identity_value(body, pair.here.steps) for pair in self._pairs])[1]
+        return self._identities.identify([as_text(_value(body, pair.here.steps)) for pair in self._pairs])[1]
 
     def key_values(self, body: dict[str, Any]) -> dict[str, Any]:
         return {pair.there.without_root(): _value(body, pair.here.steps) for pair in self._pairs}
@@ -235,14 +242,14 @@ def _descriptor_id(project: str, resource: str, uri: str) -> UUID:
     return referential_id(project, resource, descriptor_natural_key(comparable(uri)))
 
 
-def _identity_value(body: dict[str, Any], steps: Path) -> str:
-    return as_text(_value(body, steps))
-
-
 def _value(body: dict[str, Any], steps: Path) -> Any:
-    for _, value in values_at(body, steps):
-        return value
-    raise DataValidationFailed([violations.required(concrete(steps, ()))])
+    value: Any = body
+    try:
+        for step in steps:
+            value = value[step]
+    except (KeyError, TypeError):
+        raise DataValidationFailed([violations.required(concrete(steps, ()))]) from None
+    return value
 
 
 class _Identities:

@@ -38,11 +38,11 @@ MOST_DIGITS_OF_AN_EXPONENT = 3
 # numbers or larger exponents is parsed by the slower `json` module into `Decimal`. Other numbers survive the
 # conversion to a double and back.
 
-# Sixteen digits, or an exponent of three; `1e-400` as a double is 0.
-_MAY_EXCEED_A_DOUBLE = re.compile(rb"\d(?:[\d.]{15}|[eE][+-]?\d{3})")
-# A search for this in a text with 0 in place of other digits takes an eighth of the time of the expression.
+# A text is searched with 0 in place of other digits, which takes half of the time, and an eighth for a fixed text.
 _SIXTEEN_DIGITS = b"0" * 16
 _WITH_ZEROS = bytes.maketrans(b"123456789.", _SIXTEEN_DIGITS[:10])
+# Sixteen digits, or an exponent of three; `1e-400` as a double is 0.
+_MAY_EXCEED_A_DOUBLE = re.compile(rb"0(?:0{15}|[eE][+-]?000)")
 _LARGEST_INTEGER = 2**63 - 1
 
 
@@ -57,7 +57,7 @@ def loads(text: bytes) -> Any:
 
 def with_every_digit(text: bytes, value: Any, decimal: Callable[[str], Decimal] = Decimal) -> Any:
     """`value`, which orjson has parsed from `text`; parsed again with `decimal` if a number may not fit."""
-    if not _MAY_EXCEED_A_DOUBLE.search(text):
+    if not _MAY_EXCEED_A_DOUBLE.search(text.translate(_WITH_ZEROS)):
         return value
     return json.loads(text, parse_float=decimal, parse_int=lambda digits: as_integer(decimal(digits)))
 
@@ -98,7 +98,8 @@ def parse_object(text: bytes) -> dict[str, Any]:
     """The JSON object. Raises EmptyBody, DocumentTooLarge, MalformedJson or DuplicateProperty."""
     if not text.strip():
         raise EmptyBody
-    _refuse_too_many_values(text)
+    if len(text) >= MOST_VALUES:
+        _refuse_too_many_values(text)
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from edfi_api.core.documents.paths import Path, values_at
+from edfi_api.core.documents.paths import Path, value_at
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource
 
 _BIGINT = range(-(2**63), 2**63)
@@ -71,36 +71,36 @@ class SecurablesExtractor:
     def __init__(self, resource: Resource) -> None:
         found = groups(resource)
         first = {kind: next((group for group in found if group[0].kind is kind), ()) for kind in SecurableKind}
-        self._organization, *self._texts = ([element.path.steps for element in first[kind]] for kind in SecurableKind)
+        self._organization = [element.path.steps for element in first[SecurableKind.ORGANIZATION]]
+        # The columns and the places of their values. Of several places of a column the first counts that has a value.
+        self._places = [(kind.value, element.path.steps) for kind in SecurableKind for element in first[kind]]
         own = resource.organization
         self._hierarchy = [own.id.steps, *(path.steps for path in own.parents)] if own else None
-        self._opens_pathway = True if resource.authorization_pathways else None
-        self._is_person = True if is_person(resource) else None
-        self._nothing = Securables(None, None, None, None, None, None, self._opens_pathway, self._is_person)
-        self._has_any = bool(found) or own is not None
+        self._fixed = dict.fromkeys(COLUMNS) | {
+            "opens_pathway": True if resource.authorization_pathways else None,
+            "is_person": True if is_person(resource) else None,
+        }
+        self._nothing = Securables(**self._fixed)
 
     def securables(self, body: dict[str, Any]) -> Securables:
         """The columns for a valid body."""
-        if not self._has_any:
+        if not self._places and self._hierarchy is None:
             return self._nothing
-        organization = _id(_first(body, self._organization))
-        student, contact, staff, namespace = [_first(body, paths) for paths in self._texts]
-        hierarchy = self._hierarchy_of(body)
-        return Securables(
-            organization, student, contact, staff, namespace, hierarchy, self._opens_pathway, self._is_person
-        )
+        found: dict[str, Any] = self._fixed.copy()
+        for column, steps in self._places:
+            if found[column] is None:
+                found[column] = value_at(body, steps)
+        found["organization"] = _id(found["organization"])
+        if self._hierarchy is not None:
+            found["hierarchy"] = _hierarchy(body, self._hierarchy)
+        return Securables(**found)
 
     def organization(self, body: Mapping[str, Any]) -> int | None:
         """The organization of a body that may be invalid; None if it has none, or no number."""
-        found = next((value for path in self._organization for _, value in values_at(body, path)), None)
+        values = (value_at(body, steps) for steps in self._organization)
+        found = next((value for value in values if value is not None), None)
         is_id = isinstance(found, int) and not isinstance(found, bool) and found in _BIGINT
         return found if is_id else None
-
-    def _hierarchy_of(self, body: dict[str, Any]) -> list[int] | None:
-        if self._hierarchy is None:
-            return None
-        own, *above = (_id(_first(body, [path])) for path in self._hierarchy)
-        return None if own is None else list(dict.fromkeys([own, *(id_ for id_ in above if id_ is not None)]))
 
 
 def groups(resource: Resource) -> list[tuple[SecurableElement, ...]]:
@@ -148,11 +148,9 @@ def is_person(resource: Resource) -> bool:
     return resource.identity in [(path,) for path in people if len(path.steps) == 1]
 
 
-def _first(body: dict[str, Any], paths: Iterable[Path]) -> Any:
-    for path in paths:
-        for _, value in values_at(body, path):
-            return value
-    return None
+def _hierarchy(body: dict[str, Any], paths: Iterable[Path]) -> list[int] | None:
+    own, *above = (_id(value_at(body, steps)) for steps in paths)
+    return None if own is None else list(dict.fromkeys([own, *(id_ for id_ in above if id_ is not None)]))
 
 
 def _id(value: Any) -> int | None:

@@ -5,11 +5,11 @@ array items by functions that run only on bodies that are valid for the schema.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from decimal import Context, Decimal
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
 
@@ -230,6 +230,14 @@ def _drop_empty_texts(body: Any, schema: Schema) -> None:
 
 
 _EXACT = Context(prec=MOST_DIGITS)
+_NAMESPACE = "namespace"
+
+
+class _Check(NamedTuple):
+    """A check of bodies that have one of these members."""
+
+    violations: Callable[[dict[str, Any]], Iterator[Violation]]
+    members: Set[str]
 
 
 class BodyValidator:
@@ -243,17 +251,12 @@ class BodyValidator:
         self._decimals = [(each.path.steps, self._bounds(each), each.decimal_places) for each in resource.decimals]
         self._equalities = [(ends, _are_single(ends)) for ends in map(_in_path_order, resource.equality_constraints)]
         self._unique_arrays = [(rule, rule.array.steps) for rule in resource.array_uniqueness]
-        # Checks for which the resource has no rules are left out.
-        self._checks_of_schema = [self._check_decimals] if self._decimals else []
+        self._checks_of_schema = [_Check(self._check_decimals, {steps[0] for steps, *_ in self._decimals})]
         if resource.is_descriptor:
-            self._checks_of_schema.append(_check_namespace)
+            self._checks_of_schema.append(_Check(_check_namespace, {_NAMESPACE}))
         self._checks_of_values = [
-            check
-            for rules, check in (
-                (self._equalities, self._check_equalities),
-                (self._unique_arrays, self._check_unique_arrays),
-            )
-            if rules
+            _Check(self._check_equalities, {end.steps[0] for ends, _ in self._equalities for end in ends}),
+            _Check(self._check_unique_arrays, {steps[0] for _, steps in self._unique_arrays}),
         ]
 
     def validate_schema(self, body: dict[str, Any], *, drops_empty_texts: bool = False) -> None:
@@ -310,13 +313,13 @@ class BodyValidator:
 def _check_namespace(body: dict[str, Any]) -> Iterator[Violation]:
     """A descriptor is identified by its URI, `namespace#codeValue`. Code values may contain `#`; if namespaces could
     too, two descriptors would have the same URI."""
-    if "#" in body["namespace"]:
+    if "#" in body[_NAMESPACE]:
         yield violations.number_sign("$.namespace")
 
 
-def _raise_first_kind(body: dict[str, Any], checks: Iterable[Callable[[dict[str, Any]], Iterator[Violation]]]) -> None:
+def _raise_first_kind(body: dict[str, Any], checks: Iterable[_Check]) -> None:
     for check in checks:
-        if found := as_many_as_reported(check(body)):
+        if not check.members.isdisjoint(body) and (found := as_many_as_reported(check.violations(body))):
             raise DataValidationFailed(found)
 
 

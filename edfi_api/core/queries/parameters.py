@@ -228,7 +228,7 @@ def _reason_of(read: Callable[[str], dates_and_times.ReadTimestamp | None], text
 _BOOLEAN = _ValueType(coercion.coerce_boolean, lambda value: isinstance(value, bool), _reason_of_blanks)
 _VALUE_TYPES: dict[QueryType, _ValueType] = {
     QueryType.STRING: _ValueType(),
-    QueryType.DESCRIPTOR: _ValueType(coercion.coerce_descriptor, reason=_reason_of_blanks),
+    QueryType.DESCRIPTOR: _ValueType(coercion.trim_text, reason=_reason_of_blanks),
     QueryType.NUMBER: _ValueType(coercion.coerce_number, _is_number, _reason_of_blanks),
     QueryType.BOOLEAN: _BOOLEAN,
     QueryType.DATE: _ValueType(
