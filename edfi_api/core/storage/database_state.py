@@ -15,23 +15,29 @@ from edfi_api.core.storage.driver.sql import statements_of
 Value = TypeVar("Value")
 
 
+class _Values(dict[Callable[[str], Any], Any]):
+    """What functions have returned for a database. Threads need no lock: of two that call a function concurrently, both
+    get the value that was kept first."""
+
+    def __init__(self, using: str) -> None:
+        super().__init__()
+        self._using = using
+
+    def __missing__(self, make: Callable[[str], Any]) -> Any:
+        return self.setdefault(make, make(self._using))
+
+
 class DatabaseState:
     """What this process keeps about one database. `using` is its alias in Django's settings."""
 
+    # Returns what a function returned for this database at the first call; nothing is kept if it raises. Every request
+    # asks several times, so this and `database_state` are methods of dictionaries.
+    value: Callable[[Callable[[str], Value]], Value]
+
     def __init__(self, using: str) -> None:
         self.using = using
-        self._values: dict[Callable[[str], Any], Any] = {}
-
-    def value(self, make: Callable[[str], Value]) -> Value:
-        """Return what `make` returned for this database at the first call; nothing is kept if it raises.
-
-        Threads need no lock: of two that call `make` concurrently, both get the value that was kept first.
-        """
-        kept = self._values.get(make)
-        if kept is None:
-            kept = self._values.setdefault(make, make(self.using))
-        found: Value = kept
-        return found
+        self._values = _Values(using)
+        self.value = self._values.__getitem__
 
     def kept(self, make: Callable[[str], Value]) -> Value | None:
         """Return what `value` keeps; None before its first call."""
@@ -43,13 +49,16 @@ class DatabaseState:
         self._values.pop(make, None)
 
 
-_states_by_alias: dict[str, DatabaseState] = {}
+class _States(dict[str, DatabaseState]):
+    """The states by the aliases of their databases."""
+
+    def __missing__(self, using: str) -> DatabaseState:
+        return self.setdefault(using, DatabaseState(using))
 
 
-def database_state(using: str) -> DatabaseState:
-    """The object of the database with this alias."""
-    found = _states_by_alias.get(using)
-    return found if found is not None else _states_by_alias.setdefault(using, DatabaseState(using))
+_states_by_alias = _States()
+# Returns the state of the database with an alias.
+database_state: Callable[[str], DatabaseState] = _states_by_alias.__getitem__
 
 
 def known_database_state(using: str) -> DatabaseState | None:
@@ -98,9 +107,10 @@ def record_writer(client: int | None, using: str) -> None:
     Nothing is recorded within a transaction of the caller, which would lock the record until its end: the caller
     records the client when it has committed.
     """
-    if client is None or not replicas(using) or connections[using].in_atomic_block:
+    state = database_state(using)
+    if client is None or not state.value(Replicas).aliases or connections[using].in_atomic_block:
         return
-    now, recorded_at = time.monotonic(), database_state(using).value(_recorded_at)
+    now, recorded_at = time.monotonic(), state.value(_recorded_at)
     if now - recorded_at.get(client, -SECONDS_BETWEEN_RECORDS) >= SECONDS_BETWEEN_RECORDS:
         run_with_retries(lambda: execute(_RECORD.with_values(client=client), using))
         recorded_at[client] = now

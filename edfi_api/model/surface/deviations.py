@@ -133,7 +133,7 @@ def rewritten(value: Any, rewrite: Rewrite) -> Any:
             return replace(value, here=rewrite(value.here))
         case ArrayUniqueness():
             return _rewritten_array(value, rewrite)
-        case tuple():
+        case tuple() if not isinstance(value, ResourceName):
             return tuple(rewritten(item, rewrite) for item in value)
         case _ if is_dataclass(value) and not isinstance(value, type):
             return replace(value, **{f.name: rewritten(getattr(value, f.name), rewrite) for f in fields(value)})

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 ALL_ITEMS = "[*]"
 
@@ -57,8 +57,7 @@ class ResourceKind(StrEnum):
     SCHOOL_YEAR = "school year"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ResourceName:
+class ResourceName(NamedTuple):
     """The unique name of a resource or abstract resource: `Ed-Fi`, `School`."""
 
     project: str

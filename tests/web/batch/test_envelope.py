@@ -226,7 +226,7 @@ def test_a_resource_is_named_by_path_or_name(batch, resource):
 
 def test_a_name_that_two_projects_have_is_ambiguous(surface):
     of_edfi = next(each for each in surface.resources if each.name.resource == "Student")
-    of_another = replace(of_edfi, name=replace(of_edfi.name, project="Sample"), project_endpoint="sample")
+    of_another = replace(of_edfi, name=of_edfi.name._replace(project="Sample"), project_endpoint="sample")
     reader = OperationReader(replace(surface, resources=(of_edfi, of_another)), NaturalKeys())
 
     refusal = reader.read(0, b'{"resource": "student", "document": {}}').refusal
