@@ -6,7 +6,7 @@ the statements are shorter. A text is composed once for each text of a policy, s
 """
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from edfi_api.core.documents.securables import COLUMNS
@@ -51,8 +51,7 @@ def upsert(policy: RowPolicy | None) -> Sql:
 def likely_upsert(outcome: Outcome, policy: RowPolicy | None, *, has_links: bool) -> Sql:
     """An upsert that does what leads to this outcome only, and returns no row if there is another one; see
     `statements/insert.sql`, `update_body.sql` and `unchanged.sql`. `has_links`: the document has reference objects."""
-    compose = _LIKELY_UPSERTS[outcome]
-    return _under(policy, lambda clauses: compose(clauses, has_links))
+    return _under(policy, _LIKELY_UPSERTS[outcome], has_links)
 
 
 def likely_set(outcome: Outcome, conditions: SetConditions, staged: str, *, has_links: bool) -> Sql:
@@ -71,8 +70,7 @@ def update(policy: RowPolicy | None) -> Sql:
 
 def likely_update(outcome: Outcome, policy: RowPolicy | None, *, has_links: bool) -> Sql:
     """Return what `likely_upsert` returns, for the document with an id. An update never inserts."""
-    compose = _LIKELY_UPDATES[outcome]
-    return _under(policy, lambda clauses: compose(clauses, has_links, _AND_HAS_ID))
+    return _under(policy, _LIKELY_UPDATES[outcome], has_links, _AND_HAS_ID)
 
 
 def delete(policy: RowPolicy | None) -> Sql:
@@ -82,7 +80,7 @@ def delete(policy: RowPolicy | None) -> Sql:
 
 def get(policy: RowPolicy | None) -> Sql:
     """Reads the document with an id; see `statements/get.sql`."""
-    return _UNRESTRICTED_GET if policy is None else _of_stored(policy, _get)
+    return _of_stored(policy, _get)
 
 
 def stored_by_alias(policy: RowPolicy | None) -> Sql:
@@ -100,20 +98,25 @@ def still_allowed(policy: RowPolicy) -> Sql:
     return _STILL_ALLOWED.fill(is_allowed=policy.using + " AND " + policy.with_check)
 
 
-def _under(policy: RowPolicy | None, compose: Callable[[_Clauses | None], str]) -> Sql:
-    """The statement with the conditions of the policy and their parameters."""
+def _under(policy: RowPolicy | None, compose: Callable[..., str], *parts: bool | str) -> Sql:
+    """The statement with the conditions of the policy and their parameters, which is composed of other parts, too."""
     if policy is None:
-        return Sql(compose(None))
+        return _unrestricted(compose, *parts)
     using, check, new = policy.using, policy.with_check, policy.with_check_new
     parameters = merged(merged(using.parameters, check.parameters), new.parameters)
-    return Sql(compose(_Clauses(using.text, check.text, new.text)), parameters)
+    return Sql(compose(_Clauses(using.text, check.text, new.text), *parts), parameters)
 
 
 def _of_stored(policy: RowPolicy | None, compose: Callable[[str | None], str]) -> Sql:
     if policy is None:
-        return Sql(compose(None))
+        return _unrestricted(compose)
     using = policy.using
     return Sql(compose(using.text), using.parameters)
+
+
+@cache
+def _unrestricted(compose: Callable[..., str], *parts: bool | str) -> Sql:
+    return Sql(compose(None, *parts))
 
 
 @lru_cache(maxsize=1024)
@@ -217,9 +220,6 @@ def _delete(condition: str | None) -> str:
 def _get(condition: str | None) -> str:
     is_allowed = "" if condition is None else f", {condition} AS is_allowed"
     return _GET.fill(columns=STORED_COLUMNS.format(body="d.body"), is_allowed=is_allowed).text
-
-
-_UNRESTRICTED_GET = Sql(_get(None))
 
 
 @lru_cache(maxsize=1024)

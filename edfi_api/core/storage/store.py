@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from uuid_utils.compat import uuid7
 
 from edfi_api.core.documents.document_validator import DocumentValidators
@@ -80,19 +80,18 @@ def upsert(request: WriteRequest) -> Written:
 
 def _upsert_alone(request: WriteRequest, outcome: Outcome | None) -> Written:
     using, policy, values = request.using, request.policy, request.values(uuid7())
-    likely = _likely(policy_statements.likely_upsert, request, values, outcome)
+    if written := _write_likely(policy_statements.likely_upsert, request, values, outcome):
+        return written
 
     def attempt() -> Written:
         refuse_unreadable_version(request, TESTS_BY_ALIAS, values)
         expected = request.condition.version_to_replace(_VERSION_BY_ALIAS, values, using)
-        if likely and (rows := execute(likely, using)):
-            return Written.of(rows)
         statement = policy_statements.upsert(policy).bound_to(values | {"expected_version": expected})
         return Written.of(execute(statement, using))
 
     refused = IneffectiveWrite(request, TESTS_BY_ALIAS, values)
     return run_with_retries(
-        lambda: effect_of(attempt, refused), lambda: holding(_LOCK_BY_ALIAS.bound_to(values), using)
+        partial(effect_of, attempt, refused), lambda: holding(_LOCK_BY_ALIAS.bound_to(values), using)
     )
 
 
@@ -106,19 +105,18 @@ def update(request: WriteRequest, document_uuid: UUID, validators: DocumentValid
         return merges.update(merges.of_whole(request), document_uuid, validators)
     using, name, values = request.using, request.document.resource.name, request.values(document_uuid)
     recent = database_state(using).value(_recent_updates)
-    likely = _likely(policy_statements.likely_update, request, values, recent.likely(name))
 
     def attempt() -> Written:
         refuse_unreadable_version(request, TESTS_BY_UUID, values)
         expected = request.condition.version_to_replace(_VERSION_BY_UUID, values, using, is_by_id=True)
-        if likely and (rows := execute(likely, using)):
-            return Written.of(rows)
         return replace_once(request, values | {"expected_version": expected}, validators)
 
-    refused = IneffectiveWrite(request, TESTS_BY_UUID, values)
-    written = run_with_retries(
-        lambda: effect_of(attempt, refused), lambda: holding(_LOCK_BY_UUID.bound_to(values), using)
-    )
+    written = _write_likely(policy_statements.likely_update, request, values, recent.likely(name))
+    if written is None:
+        refused = IneffectiveWrite(request, TESTS_BY_UUID, values)
+        written = run_with_retries(
+            partial(effect_of, attempt, refused), lambda: holding(_LOCK_BY_UUID.bound_to(values), using)
+        )
     recent.add(name, written.outcome)
     record_writer(request.client, using)
     return written
@@ -139,7 +137,7 @@ def delete(request: DeleteRequest) -> bool:
         return Written.of(execute(statement.with_values(expected_version=expected), using))
 
     try:
-        run_with_retries(lambda: effect_of(attempt, refused))
+        run_with_retries(partial(effect_of, attempt, refused))
     except DocumentNotFound:
         return False
     if request.resource.is_descriptor:
@@ -217,14 +215,22 @@ def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, 
         return written
 
     refused = IneffectiveWrite(request, TESTS_BY_ALIAS, values)
-    return run_with_retries(lambda: effect_of(attempt, refused))
+    return run_with_retries(partial(effect_of, attempt, refused))
 
 
-def _likely(compose: Callable[..., Sql], request: WriteRequest, values: Values, outcome: Outcome | None) -> Sql | None:
-    """The statement that does only what leads to this outcome."""
+def _write_likely(
+    compose: Callable[..., Sql], request: WriteRequest, values: Values, outcome: Outcome | None
+) -> Written | None:
+    """Write by the statement that does only what leads to this outcome, if the request has no condition. None if that
+    writes nothing, or fails for a missing target or a concurrent write: the whole statement finds out what to do."""
     if outcome is None or request.condition.is_given:
         return None
-    return compose(outcome, request.policy, has_links=bool(values["linked"])).bound_to(values)
+    statement = compose(outcome, request.policy, has_links=bool(values["linked"])).bound_to(values)
+    try:
+        rows = execute(statement, request.using)
+    except (StatementAborted, IntegrityError):
+        return None
+    return Written.of(rows) if rows else None
 
 
 def _recent_updates(_using: str) -> RecentOutcomes:

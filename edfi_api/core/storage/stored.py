@@ -64,6 +64,9 @@ class Outcome(StrEnum):
     REPEATED = "repeated"
 
 
+_OUTCOMES = {each.value: each for each in Outcome}
+
+
 class Written(NamedTuple):
     """The result of a write, with the id and the version of the document; empty and 0 if there is none."""
 
@@ -77,7 +80,7 @@ class Written(NamedTuple):
         if not rows:
             return cls(Outcome.NOT_FOUND)
         outcome, document_uuid, change_version = rows[0]
-        return cls(Outcome(outcome), document_uuid, change_version)
+        return cls(_OUTCOMES[outcome], document_uuid, change_version)
 
 
 class RecentOutcomes:

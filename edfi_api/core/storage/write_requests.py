@@ -144,8 +144,7 @@ class WriteRequest(Terms):
     def values(self, document_uuid: UUID) -> Values:
         """The parameters of the statements that write the document; `document_uuid` is the id it has or gets."""
         document = self.document
-        return {
-            **stored_key(document.resource, document_uuid, self.using),
+        return stored_key(document.resource, document_uuid, self.using) | {
             "client": self.client,
             "referential_id": document.identity.referential_id,
             "aliases": document.identity.aliases,

@@ -90,8 +90,7 @@ class Write:
     schema: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenDocument:
+class WrittenDocument(NamedTuple):
     """What was written, under a part of a profile if there is one. `warnings` are those of custom rules."""
 
     outcome: Outcome

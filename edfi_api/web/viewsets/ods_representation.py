@@ -115,7 +115,7 @@ class _IdsOfDigits(ResourceViewSet):
     def written_response(
         self, request: EdFiRequest, prefix: str, written: WrittenDocument, status: int
     ) -> HttpResponse:
-        shown = replace(written, document_uuid=id_of_digits(written.document_uuid))
+        shown = written._replace(document_uuid=id_of_digits(written.document_uuid))
         return super().written_response(request, prefix, shown, status)
 
 

@@ -19,6 +19,7 @@ from django.db import (
     transaction,
 )
 from django.db.backends.base.base import BaseDatabaseWrapper
+from psycopg import Error as PsycopgError
 from psycopg import errors
 from psycopg.errors import QueryCanceled, ReadOnlySqlTransaction
 
@@ -203,8 +204,11 @@ def _run(statement: BoundStatement, connection: BaseDatabaseWrapper) -> list[Row
         connection.ensure_connection()
     # Django's setting for poolers that may assign each transaction another server session.
     runs = run_unprepared if connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS") else run
-    with connection.wrap_database_errors:
+    try:
         return runs(statement, connection.connection)
+    except PsycopgError:
+        with connection.wrap_database_errors:
+            raise
 
 
 def _has_lost_its_server(connection: BaseDatabaseWrapper) -> bool:
