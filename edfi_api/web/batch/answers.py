@@ -79,7 +79,7 @@ class Answer:
 
     def finished(self, text: bytes) -> HttpResponseBase:
         """Return the response with a text that is whole."""
-        return FinishedResponse(text, 200, self._headers | {"Content-Length": str(len(text))})
+        return FinishedResponse(200, self._headers | {"Content-Length": str(len(text))}, text)
 
     def streamed(self, blocks: Iterator[bytes], until_sent: ExitStack) -> HttpResponseBase:
         """Return the response with blocks that are still to come; `until_sent` is closed after them, or when the client

@@ -11,7 +11,7 @@ from django.db import ProgrammingError
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from rest_framework.generics import GenericAPIView
-from rest_framework.request import Request
+from rest_framework.request import Empty, Request
 from rest_framework.response import Response
 
 from edfi_api.common.conf import api_settings
@@ -31,7 +31,11 @@ _WRITING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
 class EdFiRequest(Request):
-    """DRF's request with the most used attributes of Django's request copied, which saves a `__getattr__` call each."""
+    """DRF's request with the most used attributes of Django's request copied, which saves a `__getattr__` call each.
+
+    Sets the attributes that DRF's constructor sets, without calling it: it looks for settings of tests, and makes a
+    reference cycle, which would keep request and response alive until the next garbage collection.
+    """
 
     # In place of DRF's properties, which authenticate at the first access: views have done so before.
     user: Any = None
@@ -39,13 +43,16 @@ class EdFiRequest(Request):
     # The classes of the settings make these.
     parsers: Any
 
-    def __init__(self, request: HttpRequest, **steps: Any) -> None:
-        super().__init__(request, **steps)
-        # Breaks a reference cycle, which would keep request and response alive until the next garbage collection. No
-        # parser uses it.
-        del self.parser_context["request"]
+    def __init__(self, request: HttpRequest, parsers: Any, authenticators: Any, negotiator: Any) -> None:
+        self._request = request
         self.META = request.META
         self.method = request.method
+        self.parsers = parsers
+        self.authenticators = authenticators
+        self.negotiator = negotiator
+        # No parser uses it.
+        self.parser_context = {}
+        self._data = self._files = self._full_data = self._content_type = self._stream = Empty  # type: ignore[assignment]
 
 
 class EdFiView(GenericAPIView[Document]):

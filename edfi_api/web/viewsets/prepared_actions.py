@@ -29,6 +29,8 @@ class PreparedAction:
 
     # Returns a new view.
     viewset: type[Any]
+    # The name of its method.
+    action: str
     # The keyword arguments of the route, but the id.
     arguments: dict[str, Any]
     route: str
@@ -40,6 +42,8 @@ class PreparedAction:
     claim_set: object
     allowed: Authorization
     using: str
+    # As the client sees it; the headers that decide about it are the same. Only answers to POST and PUT have it.
+    address: str | None
     own_headers: tuple[str, ...]
 
     def is_current(self) -> bool:
@@ -55,10 +59,11 @@ class PreparedAction:
         except Exception as error:  # Whatever it is: the action was called, and the view has to answer what it raised.
             return CarriedOut(view.answering(error))
         done = vars(sent).get("done")
-        if response.streaming or len(response.content) > LARGEST_ANSWER:
+        content = b"" if response.streaming else response.content
+        if response.streaming or len(content) > LARGEST_ANSWER:
             response.done = done
             return CarriedOut(view.answering(response))
-        return PreparedAnswer(response.status_code, list(response.headers._store.values()), response.content, done)
+        return PreparedAnswer(response.status_code, list(response.headers._store.values()), content, done)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,19 +63,16 @@ class EdFiJsonParser(BaseParser):
         declared = stream.META.get("CONTENT_TYPE", "").partition(";")[0].strip()
         if declared.lower() not in _MEDIA_TYPES and not is_of_a_profile(declared):
             raise UnsupportedMediaType
-        return json_text.parse_object(_read(stream))
-
-
-def _read(request: HttpRequest) -> bytes:
-    limit = api_settings.MAX_BODY_BYTES
-    try:
-        return read_body(request, limit)
-    except BodyTooLong as error:
-        raise BodyTooLarge(limit) from error
-    except BodyIncomplete as error:
-        raise MalformedJson("the body did not come as announced") from error
-    except BodyUnreadable as error:
-        raise UnreadableText(error.reason) from error
+        limit = api_settings.MAX_BODY_BYTES
+        try:
+            body = read_body(stream, limit)
+        except BodyTooLong as error:
+            raise BodyTooLarge(limit) from error
+        except BodyIncomplete as error:
+            raise MalformedJson("the body did not come as announced") from error
+        except BodyUnreadable as error:
+            raise UnreadableText(error.reason) from error
+        return json_text.parse_object(body)
 
 
 def document_uuid(segment: str) -> UUID:

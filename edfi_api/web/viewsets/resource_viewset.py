@@ -63,9 +63,9 @@ from edfi_api.web.viewsets.responses import (
     EmptyResponse,
     FinishedResponse,
     JsonTextResponse,
+    collection_address,
     etag,
     json_file_response,
-    location,
     profiled_headers,
     quoted,
     tag_of,
@@ -113,6 +113,8 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     # What the client may do, once it was authorized, and its claim set before that.
     allowed: Authorization | None = None
     claim_set: object = None
+    # That of the collection, of which `Location` consists, once it is known.
+    address: str | None = None
 
     @classonlymethod
     def as_view(cls, actions: dict[str, str], **facts: Any) -> View:  # type: ignore[override]  # Only routers call it.
@@ -184,6 +186,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         assert self.allowed is not None  # noqa: S101  The action has succeeded.
         facts: dict[str, Any] = {
             "viewset": type(self),
+            "action": self.action,
             "arguments": {"prefix": prefix},
             "route": self.resource.url_path,
             "client": client,
@@ -192,6 +195,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
             "claim_set": self.claim_set,
             "allowed": self.allowed,
             "using": self.using,
+            "address": self.address,
             "own_headers": own_headers,
         }
         is_read = self.action == "retrieve" and _PREFER not in request.META and not request.META.get("QUERY_STRING")
@@ -203,8 +207,10 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     def act_as_prepared(self, prepared: PreparedAction, document_id: str | None, sent: HttpRequest) -> HttpResponse:
         """Return what the action answers to a request of the kind that was prepared, with the headers that the view
         sets itself. Raises what the action raises."""
+        self.action, self.address = prepared.action, prepared.address
         self.using, self.allowed = prepared.using, prepared.allowed
-        request = self.request = cast(EdFiRequest, self.initialize_request(sent))
+        # Without the mixin, which finds the action by the method.
+        self.request = request = AuthorizedView.initialize_request(self, sent)
         request.user = prepared.client
         if document_id is not None:
             self.document_uuid = document_uuid(document_id)
@@ -350,8 +356,10 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         self, request: EdFiRequest, prefix: str, written: WrittenDocument, status: int
     ) -> HttpResponse:
         """The answer to a write that has succeeded."""
+        if self.address is None:
+            self.address = collection_address(request._request, prefix, self.resource)
         headers = {
-            "Location": location(request._request, prefix, self.resource, written.document_uuid),
+            "Location": f"{self.address}/{written.document_uuid}",
             "ETag": quoted(tag_of(written.change_version, written.part)),
         }
         if written.warnings:

@@ -37,9 +37,9 @@ class FinishedResponse(HttpResponse):
     Sets the attributes that Django's constructors set, without calling them: they would encode and check everything.
     """
 
-    def __init__(self, body: bytes, status: int, headers: Mapping[str, str]) -> None:
-        self.headers = ResponseHeaders({})
-        self.headers._store.update({name.lower(): (name, value) for name, value in headers.items()})
+    def __init__(self, status: int, headers: Mapping[str, str] = _NO_HEADERS, body: bytes = b"") -> None:
+        self.headers = ResponseHeaders.__new__(ResponseHeaders)
+        self.headers._store = {name.lower(): (name, value) for name, value in headers.items()}
         self.status_code = status
         self.cookies = SimpleCookie()
         self.closed = False
@@ -52,7 +52,7 @@ class JsonTextResponse(FinishedResponse):
     """A response with JSON text."""
 
     def __init__(self, text: bytes, headers: Mapping[str, str] = _NO_HEADERS) -> None:
-        super().__init__(text, HTTP_200_OK, {"Content-Type": JSON, "Content-Length": str(len(text)), **headers})
+        super().__init__(HTTP_200_OK, {"Content-Type": JSON, "Content-Length": str(len(text)), **headers}, text)
 
 
 class JsonArray:
@@ -113,9 +113,6 @@ def file_blocks(file: IO[bytes]) -> Iterator[bytes]:
 class EmptyResponse(FinishedResponse):
     """A response without body and Content-Type."""
 
-    def __init__(self, status: int, headers: Mapping[str, str] = _NO_HEADERS) -> None:
-        super().__init__(b"", status, headers)
-
 
 class FixedHeaders:
     """Headers that are added to many responses, checked and converted to Django's internal form once."""
@@ -154,10 +151,15 @@ def quoted(tag: str) -> str:
 
 def location(request: HttpRequest, prefix: str, resource: Resource, document_uuid: str) -> str:
     """The address of a document, with the path prefix that the client used."""
+    return f"{collection_address(request, prefix, resource)}/{document_uuid}"
+
+
+def collection_address(request: HttpRequest, prefix: str, resource: Resource) -> str:
+    """The address of all documents of a resource, with the path prefix that the client used."""
     # This is not `build_absolute_uri`, which parses the path first to check whether it is relative.
     script_name = request.META.get("SCRIPT_NAME")
     start = f"{request.scheme}://{request.get_host()}{iri_to_uri(script_name) if script_name else ''}"
-    return f"{start}/{prefix}{resource.served_path}/{document_uuid}"
+    return f"{start}/{prefix}{resource.served_path}"
 
 
 class EdFiJsonRenderer(BaseRenderer):
