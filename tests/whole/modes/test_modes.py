@@ -1,8 +1,9 @@
 """Every documented way to start, by `make` on a fresh home, serves; what it prints works as printed, at the second
 start as well.
 
-`make test` takes the modes that differ most in what a start makes and prints; `make test-modes` takes all. The demo's
-start is tested with what it loads (tests/features/loading/demo_district).
+`make test-modes` takes all, and `make test-long` those that differ most in what a start makes and prints. The gate has
+starts on a fresh home (tests/meadowlark/run/test_make_run.py), and that of the demo with what it loads
+(tests/features/loading/demo_district).
 """
 
 import re
@@ -92,6 +93,7 @@ def test_tenants_and_qualifiers_on_a_fresh_home(tmp_path: Path) -> None:
         assert_first_request(TENANTS_AND_QUALIFIERS, made)
 
 
+@pytest.mark.long
 def test_management_only(tmp_path: Path, prepared_home: Callable[[Path], Path]) -> None:
     with start(MANAGEMENT_ONLY, prepared_home(tmp_path / "home")) as made:
         assert_first_request(MANAGEMENT_ONLY, made)
