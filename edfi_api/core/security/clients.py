@@ -173,7 +173,7 @@ def set_new_secret(client: ApiClient) -> Credentials:
 def recognise_client(credentials: Credentials) -> ApiClient | None:
     """The usable client with these credentials; otherwise None, after the same amount of work for every reason."""
     client = ApiClient.objects.select_related("application").filter(client_id=credentials.stored_key).first()
-    is_right = credentials.fit(client.client_secret if client else None)
+    is_right = credentials.match(client.client_secret if client else None)
     if client is None or not is_right or not client.is_usable(None):
         return None
     if hasher_of(client.client_secret) is not None:
@@ -186,7 +186,7 @@ def _replace_hash(client: ApiClient, credentials: Credentials) -> ApiClient | No
     changed in the meantime; a concurrent request may have replaced the hash as well."""
     ApiClient.objects.filter(pk=client.pk, client_secret=client.client_secret).update(client_secret=credentials.hash)
     client.refresh_from_db(fields=["client_secret"])
-    return client if credentials.fit(client.client_secret) else None
+    return client if credentials.match(client.client_secret) else None
 
 
 def is_still_as_recognised(client: ApiClient) -> bool:

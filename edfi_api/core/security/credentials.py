@@ -42,7 +42,7 @@ class Credentials:
         """The key as a parameter of a query: PostgreSQL refuses texts that contain NUL."""
         return self.key.replace("\0", "\ufffd")
 
-    def fit(self, stored_hash: str | None) -> bool:
+    def match(self, stored_hash: str | None) -> bool:
         """Return whether the secret is that of the hash, None for an unknown key, which takes as long as a wrong
         secret. The hash of an ODS/API takes longer, until it is replaced."""
         if stored_hash is not None and (hasher := hasher_of(stored_hash)) is not None:

@@ -76,7 +76,7 @@ def recognise(credentials: Credentials) -> ManagementClient | None:
     """Return the active client with these credentials; otherwise None, after the same amount of work for every
     reason."""
     client = client_of_key(credentials.stored_key)
-    is_right = credentials.fit(client.secret if client else None)
+    is_right = credentials.match(client.secret if client else None)
     return client if client and is_right and client.is_active else None
 
 

@@ -185,7 +185,7 @@ class _Digests(TemporaryDatabase):
         rows = ((id_.bytes, _digest(body)) for id_, body in source.stream(query.bodies(), at_once=_FETCHED_AT_ONCE))
         self._database.executemany("INSERT OR REPLACE INTO document VALUES (?, ?)", rows)
         [(found.there,)] = self._database.execute("SELECT count(*) FROM document")
-        for id_, body in _here(query, using):
+        for id_, body in _read_stored(query, using):
             found.here += 1
             row = self._database.execute("DELETE FROM document WHERE id = ? RETURNING digest", (id_.bytes,)).fetchone()
             if row is None:
@@ -198,7 +198,7 @@ class _Digests(TemporaryDatabase):
         return found
 
 
-def _here(query: DocumentQuery, using: str) -> Iterator[tuple[UUID, str]]:
+def _read_stored(query: DocumentQuery, using: str) -> Iterator[tuple[UUID, str]]:
     number = resource_types.numbers(using)[query.resource.name]
     connection = connections[using]
     connection.ensure_connection()

@@ -93,7 +93,7 @@ def _fit(column: str, member: Member, names: Sequence[str]) -> float:
         return 0.0
     bonus = _IDENTITY * member.is_identity + _REQUIRED * member.is_required
     given = dict.fromkeys((name, bundled_words()["headers"].get(name, name)))
-    return max(_alike(each, other) for each in given for other in names) + bonus
+    return max(_similarity(each, other) for each in given for other in names) + bonus
 
 
 def _names(member: Member) -> list[str]:
@@ -103,7 +103,7 @@ def _names(member: Member) -> list[str]:
     return [own, member.words.replace(" 1 ", " ")]
 
 
-def _alike(one: str, other: str) -> float:
+def _similarity(one: str, other: str) -> float:
     if one == other:
         return 1.0
     if sorted(one.split()) == sorted(other.split()):

@@ -35,7 +35,7 @@ from edfi_api.model.profiles.view import (
 from edfi_api.model.surface.naming import is_descriptor_name, plural
 from references.descriptor_uri import comparable
 
-_FITTING = {ElementKind.OBJECT: MemberKind.OBJECT, ElementKind.COLLECTION: MemberKind.COLLECTION}
+_KINDS_OF_MEMBERS = {ElementKind.OBJECT: MemberKind.OBJECT, ElementKind.COLLECTION: MemberKind.COLLECTION}
 _TYPES = {Usage.READABLE: "read", Usage.WRITABLE: "write"}
 
 
@@ -184,7 +184,7 @@ class _PartReader:
             if element.kind is ElementKind.EXTENSION:
                 continue
             name = self._member(NamedMember(element.name, element.line), element.kind, rule, place)
-            if name is None or not self._fits(element, place.members.by_name[name]):
+            if name is None or not self._check_kind(element, place.members.by_name[name]):
                 continue
             view = self._element_view(element, name, place)
             if view is None or name in place.identity:
@@ -195,8 +195,8 @@ class _PartReader:
                 views[name] = view
         return views, frozenset(whole)
 
-    def _fits(self, element: RuleElement, member: ProfileMember) -> bool:
-        if member.kind is _FITTING[element.kind]:
+    def _check_kind(self, element: RuleElement, member: ProfileMember) -> bool:
+        if member.kind is _KINDS_OF_MEMBERS[element.kind]:
             return True
         self._error(element.line, f"'{element.name}' is a {member.kind}, for which '{element.kind}' does not fit.")
         return False

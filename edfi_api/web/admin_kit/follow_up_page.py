@@ -131,7 +131,7 @@ def follow_up_page(request: HttpRequest, site: AdminSite, problem: Problem, usin
         "latest": changes[0] if changes else None,
         "latest_at": timestamp(changes[0].set_at) if changes else "",
         "changes": _table(changes, problem.shows_notes),
-        "since": since(problem, changes[0]) if changes else 0,
+        "since": count_since(problem, changes[0]) if changes else 0,
         "form": form if may_set else None,
         "form_address": address_with_store(request),
     }
@@ -159,6 +159,6 @@ def _table(changes: Sequence[FollowUp], shows_notes: bool) -> PageTable:
     return PageTable("States", ("State", "By", "Set", "Note"), rows, "No one has set a state: it is open.")
 
 
-def since(problem: Problem, latest: FollowUp) -> int:
+def count_since(problem: Problem, latest: FollowUp) -> int:
     """Return how many rows occurred after the state was set."""
     return problem.rows.filter(**{f"{problem.occurred}__gt": latest.set_at}).count()

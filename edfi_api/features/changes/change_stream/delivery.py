@@ -213,7 +213,7 @@ def deliver_once(deliveries: Collection[Delivery], using: str = DEFAULT_DB_ALIAS
 
     Raises ConsumerIsBusy, and SinkFailed.
     """
-    with _held(deliveries):
+    with _hold(deliveries):
         version = newest(using)
         while any(each.is_behind(version) for each in deliveries):
             _deliver_in_turns(deliveries, version)
@@ -226,7 +226,7 @@ def deliver_for_ever(deliveries: Collection[Delivery], using: str = DEFAULT_DB_A
     """Deliver current and future events. Continues after outages of the database; raises as `deliver_once` does."""
 
     def run() -> None:
-        with _held(deliveries):
+        with _hold(deliveries):
             _follow(deliveries, using)
 
     retry_on_outage(run, using)
@@ -248,7 +248,7 @@ def deliver_again(letter: DeadLetter, handlers: Iterable[Handler]) -> bool:
 
 
 @contextmanager
-def _held(deliveries: Iterable[Delivery]) -> Iterator[None]:
+def _hold(deliveries: Iterable[Delivery]) -> Iterator[None]:
     with ExitStack() as entered:
         for each in deliveries:
             entered.enter_context(each)

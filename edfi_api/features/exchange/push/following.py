@@ -134,7 +134,7 @@ class PushDelivery(Delivery):
         found = list(segments(batch.events)) or [[]]  # type: ignore[arg-type]  # The log of documents has changes.
         if readable.is_limited:
             known = {each.document_uuid for each in found[-1]}
-            reached = readable.now(readable.whose_reach_changed(self.position, batch.upto))
+            reached = readable.current_documents(readable.whose_reach_changed(self.position, batch.upto))
             found[-1] += [each for each in reached if each.document_uuid not in known]
         for segment in found:
             self._sender.send_changes(segment, readable)

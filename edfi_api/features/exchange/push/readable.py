@@ -106,8 +106,8 @@ class ReadableDocuments:
             found |= set(ids) if predicate is None else set(self._allowed(name, predicate, ids))
         return found
 
-    def now(self, documents: Iterable[UUID]) -> list[OutboundChange]:
-        """Documents as they are to be there now."""
+    def current_documents(self, documents: Iterable[UUID]) -> list[OutboundChange]:
+        """Return the documents as they are to be at the remote API now."""
         wanted = list(documents)
         present = self._outbound_changes(_DOCUMENTS, wanted, upsert)
         gone = self._outbound_changes(_DELETED, set(wanted) - {each.document_uuid for each in present}, delete)

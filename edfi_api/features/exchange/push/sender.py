@@ -248,12 +248,12 @@ class SegmentSender:
 
     def send_again(self, documents: Iterable[UUID], readable: ReadableDocuments) -> None:
         """Send documents as they are now, or delete them."""
-        self.send(readable.now(documents), readable)
+        self.send(readable.current_documents(documents), readable)
 
     def _send_waiting(self, sent: _Segment, readable: ReadableDocuments) -> None:
         while waiting := self._waiting(sent):
             before = self._sent.refused
-            sent = self._send(readable.now(waiting), readable)
+            sent = self._send(readable.current_documents(waiting), readable)
             self._record(sent.refused, readable)
             if self._sent.refused >= before:
                 return

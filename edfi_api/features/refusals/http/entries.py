@@ -48,7 +48,7 @@ def _id(prefix: str = "") -> FieldType:
     return FieldType(read, "{name} must be an id.")
 
 
-def _since(text: str) -> datetime:
+def _parse_since(text: str) -> datetime:
     timestamp = parse_datetime(text.replace(" ", "+"))
     if timestamp is None or is_naive(timestamp):
         raise ValueError(text)
@@ -66,7 +66,7 @@ _FIELDS = (
     Field("documentId", "document_uuid", _id()),
     Field("cause", "cause", _id(CAUSE_PREFIX)),
     _STATE,
-    Field("since", "last_at__gte", FieldType(_since, "Since must be a time such as 2026-11-22T02:10:09Z.")),
+    Field("since", "last_at__gte", FieldType(_parse_since, "Since must be a time such as 2026-11-22T02:10:09Z.")),
     Field("minSequence", "sequence__gte", _NUMBER),
     _ORGANIZATION,
 )
