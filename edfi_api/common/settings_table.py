@@ -16,7 +16,8 @@ PREFIX = "MEADOWLARK_"
 
 
 class SettingKind(StrEnum):
-    """How a variable is read and checked (`configuration/environment.py`), with its name on the reference page."""
+    """The kind of a variable, by which it is read and checked (`configuration/environment.py`), with its name on the
+    reference page."""
 
     TEXT = "text"
     TEXTS = "texts, separated by commas"

@@ -109,7 +109,7 @@ def _drop_closed_links(tokens: Sequence[Token]) -> None:
 
 
 class _Renderer(RendererHTML):
-    """What is wide can be scrolled by the keyboard."""
+    """Renders what is wide so that it can be scrolled by the keyboard."""
 
     def table_open(self, *_: object) -> str:
         return '<div class="wide" role="region" aria-label="Table" tabindex="0"><table>\n'

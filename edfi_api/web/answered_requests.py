@@ -7,8 +7,8 @@ DATA_VIEW = "data"
 
 
 class DocumentsRead(NamedTuple):
-    """How many documents an answer has, and the bytes of their JSON. `what` is "document" for a single one; otherwise
-    the answer is a page, and `query` the query string that selected it."""
+    """The number of documents in an answer, and the bytes of their JSON. `what` is "document" for a single one;
+    otherwise the answer is a page, and `query` the query string that selected it."""
 
     documents: int
     size: int

@@ -46,7 +46,7 @@ class Administrator:
 
 @dataclass(frozen=True)
 class DemoCredentials:
-    """What the database was prepared with."""
+    """The client and the administrator that the database was prepared with."""
 
     client: DemoClient
     administrator: Administrator | None = None

@@ -16,7 +16,7 @@ _tenant_name = RegexValidator(TENANT_NAME, "A name consists of letters, digits, 
 
 
 class State(models.TextChoices):
-    """What a data store can be used for."""
+    """The state of a data store, which says what it can be used for."""
 
     PREPARING = "preparing"
     ONLINE = "online"
@@ -98,7 +98,7 @@ class DataStoreContext(Recorded):
 
 
 class DerivativeType(models.TextChoices):
-    """What a derivative is used for."""
+    """The type of a derivative, which says what it is used for."""
 
     READ_REPLICA = "ReadReplica"
     SNAPSHOT = "Snapshot"

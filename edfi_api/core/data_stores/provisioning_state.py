@@ -88,7 +88,7 @@ def pending_migrations(using: str) -> set[Migration]:
 
 
 class Pending:
-    """How many migrations a database lacked when this process looked last; None before."""
+    """The number of migrations that a database lacked when this process looked last; None before."""
 
     def __init__(self, _using: str) -> None:
         self.number: int | None = None

@@ -131,8 +131,8 @@ class RoutingTable:
 
 @dataclass(frozen=True, slots=True)
 class AddressForm:
-    """How addresses are read: at most `most` segments come before one of the `fixed` ones; `outside` have none.
-    All words are case-folded."""
+    """The form in which addresses are read: at most `most` segments come before one of the `fixed` ones; `outside` have
+    none. All words are case-folded."""
 
     most: int
     fixed: Collection[str]

@@ -23,7 +23,8 @@ class TokenRefused(AuthenticationFailed):
 
 @dataclass
 class IdentityProviderAway(Exception):
-    """Whether a token is valid cannot be known: the keys of its issuer cannot be had. `retry_after` is in seconds."""
+    """It cannot be known whether a token is valid: the keys of its issuer cannot be had. `retry_after` is in
+    seconds."""
 
     issuer: str
     retry_after: int

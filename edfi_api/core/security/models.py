@@ -213,7 +213,7 @@ class ApiClientDataStore(models.Model):
 
 
 class ExternalIdentity(models.Model):
-    """What an identity provider calls an API client: its tokens with this client are those of the API client."""
+    """The name of an API client at an identity provider: its tokens with this client are those of the API client."""
 
     api_client = models.OneToOneField(
         ApiClient, on_delete=models.CASCADE, primary_key=True, related_name="external_identity"

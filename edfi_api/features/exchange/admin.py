@@ -47,7 +47,7 @@ class RemoteConnectionForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(Connection)
 class ConnectionAdmin(RecordedAdmin):
-    """What passes between another API and a data store. Whether it is followed is decided here; by whom, by the
+    """The connections between other APIs and data stores. Whether one is followed is decided here; by whom, by the
     operator, who runs `run_exchange`."""
 
     form = RemoteConnectionForm

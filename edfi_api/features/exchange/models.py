@@ -198,7 +198,7 @@ class Connection(Recorded):
 
 
 class Phase(models.TextChoices):
-    """What a connection does."""
+    """The phase of the work for a connection."""
 
     IDLE = "idle"
     RUNNING = "running"
@@ -207,7 +207,7 @@ class Phase(models.TextChoices):
 
 
 class ConnectionState(models.Model):
-    """What the last process that worked for a connection has reported, for people and metrics.
+    """The last report of a process that worked for a connection, for people and metrics.
 
     `position` and `newest` are change versions of the source; `caught_up_at` is when they were last equal. `accepted`
     and `refused` are documents since the connection was made, `rate` is in documents per second. What counts for the
@@ -237,10 +237,10 @@ class ConnectionState(models.Model):
 
 
 class ExchangePosition(models.Model):
-    """How far a connection is, in the database with its documents: `version` is done, None before the first window, and
-    a window up to `under_way` has begun. If it is interrupted, the same window is repeated: a longer one would list
-    several key changes as one, whose first part is done, and a longer first one would not list the deletes of what it
-    has brought."""
+    """The position of a connection, in the database with its documents: `version` is done, None before the first
+    window, and a window up to `under_way` has begun. If it is interrupted, the same window is repeated: a longer one
+    would list several key changes as one, whose first part is done, and a longer first one would not list the deletes
+    of what it has brought."""
 
     connection = models.BigIntegerField(primary_key=True)
     version = models.BigIntegerField(null=True)

@@ -87,7 +87,8 @@ class RemoteTooLarge(RemoteFailed):
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What connections are made to: `ca` is a file of certificates of authorities in place of the system's."""
+    """The servers to which connections are made: `ca` is a file of certificates of authorities in place of the
+    system's."""
 
     ca: Path | None = None
     allows_plain_http: bool = False
@@ -130,8 +131,8 @@ class RemoteAnswer(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What the remote API says of itself. Addresses end with a slash where paths follow them; `batch` and
-    `change_queries` are empty if it has none."""
+    """The description that the remote API gives of itself. Addresses end with a slash where paths follow them; `batch`
+    and `change_queries` are empty if it has none."""
 
     version: str
     informational_version: str
@@ -154,7 +155,7 @@ class _Token:
 
 @dataclass(slots=True)
 class RequestFigures:
-    """What requests have needed, for reports."""
+    """Figures about requests, for reports."""
 
     requests: int = 0
     repeated: int = 0

@@ -47,7 +47,7 @@ class Identified(AnswerSerializer):
 
 
 class CreatedItem(AnswerSerializer):
-    """What was created, in words."""
+    """The answer about an item that was created, in words."""
 
     id = Integer()
     status = Integer()
@@ -55,7 +55,7 @@ class CreatedItem(AnswerSerializer):
 
 
 class RemovedItem(AnswerSerializer):
-    """What was deleted, in words."""
+    """The answer about an item that was deleted, in words."""
 
     title = Text()
 
@@ -68,20 +68,20 @@ class ImportedClaimSet(AnswerSerializer):
 
 
 class ProfileNotices(AnswerSerializer):
-    """What was noticed about the definition of a profile, which is answered with `verbose=true`."""
+    """Remarks about the definition of a profile, which is answered with `verbose=true`."""
 
     notices = Texts()
 
 
 class ImportedClaims(AnswerSerializer):
-    """What an import of claims has changed, and what it left out, in words."""
+    """The changes of an import of claims, and what it left out, in words."""
 
     changes = Texts()
     left_out = Texts()
 
 
 class ReplacedClaims(AnswerSerializer):
-    """Whether the claims were replaced, and the id by which this is seen."""
+    """The answer to claims that were replaced, with the id by which this is seen."""
 
     success = Boolean()
     reload_id = Text()
@@ -160,7 +160,7 @@ class ListedStrategy(AnswerSerializer):
 
 
 class DataStoreStatus(AnswerSerializer):
-    """What the database of a data store answers, and whether this process refuses its requests."""
+    """The answer of a data store's database, and whether this process refuses its requests."""
 
     may_be_null = frozenset({"pendingMigrations", "size", "reason"})
 

@@ -32,8 +32,9 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Listing:
-    """What a list can be ordered and filtered by: columns, which have the names of the members of which they are the
-    sources, or fields by themselves. `is_paged` says whether pages are as short as the version has them."""
+    """The members by which a list can be ordered and filtered: columns, which have the names of the members of which
+    they are the sources, or fields by themselves. `is_paged` says whether pages are as short as the version has
+    them."""
 
     order: Sequence[str | Field] = ()
     filters: Sequence[str | Field] = ()

@@ -352,7 +352,7 @@ def _reload_id() -> str:
 
 
 class AuthorizationMetadataViewSet(ManagementViewSet):
-    """What claim sets allow on each resource, in effect, for programs that authorize by the claim sets of this
+    """The rights of claim sets on each resource, in effect, for programs that authorize by the claim sets of this
     server."""
 
     metadata_actions = frozenset({"list"})

@@ -154,7 +154,7 @@ def _check_identity(value: dict[str, Any] | None) -> None:
 
 
 class _ExternalIdentityMember(JsonObject):
-    """What an identity provider calls the client. Without the member it stays what it is: programs for Ed-Fi's own
+    """The name of the client at an identity provider. Without the member it stays what it is: programs for Ed-Fi's own
     server do not know it."""
 
     def get_attribute(self, instance: Any) -> Any:
@@ -492,7 +492,7 @@ class TenantSerializer(ItemSerializer):
 
 
 class ConnectionStateMember(BodyField):
-    """What the workers of a connection have reported."""
+    """The state that the workers of a connection have reported."""
 
     schema = {"type": "object", "nullable": True}
 

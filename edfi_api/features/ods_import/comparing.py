@@ -141,7 +141,7 @@ _SHOWN = 5
 
 @dataclass(slots=True)
 class ComparedResource:
-    """How many documents of a resource are there and here, and the ids of the first that differ."""
+    """The numbers of documents of a resource there and here, and the ids of the first that differ."""
 
     endpoint: str
     there: int = 0

@@ -64,7 +64,8 @@ class SourceDelete:
 
 @dataclass(slots=True)
 class DeleteResult:
-    """How many deletes were carried out here, and which were not: changed here, or prevented by a referrer."""
+    """The number of deletes that were carried out here, and those that were not: changed here, or prevented by a
+    referrer."""
 
     deleted: int = 0
     changed_here: list[tuple[str, UUID]] = field(default_factory=list)

@@ -47,7 +47,7 @@ Aliases = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class SourceColumns:
-    """What the tables of the source have: its columns by table, and those whose texts may be longer than the model's.
+    """The columns of the source: all of them by table, and those whose texts may be longer than the model's.
 
     `owners` are our clients by the ownership token with which the documents of the source were created. With
     `can_trim`, PostgreSQL has a function that leaves out the zeros with which columns fill up decimals.

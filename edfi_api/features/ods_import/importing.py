@@ -70,7 +70,7 @@ def clients_by_token() -> Mapping[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class PassOptions:
-    """What a pass does. `endpoints` are the resources to read, all if it is empty."""
+    """The options of a pass. `endpoints` are the resources to read, all if it is empty."""
 
     since_last: bool = False
     endpoints: frozenset[str] = frozenset()

@@ -76,8 +76,8 @@ _OTHERS = "one of a tenant"
 
 @dataclass(slots=True)
 class Moved:
-    """What was, or would be, changed, and what has no place here or was in the way, a line each; and the data stores
-    that have no database yet.
+    """The changes that were, or would be, made, and what has no place here or was in the way, a line each; and the data
+    stores that have no database yet.
 
     `lost` are the rights that someone has there and no one has here, and who had them; `left_out` is all else. `notes`
     are about what is said here in another way.

@@ -93,7 +93,8 @@ class TrackedChange:
 
 @dataclass(slots=True)
 class TrackedResult:
-    """How many deletes of documents that are not here, and key changes, were recorded, and how many were not."""
+    """The numbers of deletes of documents that are not here, and of key changes, that were recorded, and of those that
+    were not."""
 
     recorded: int = 0
     key_changes: int = 0

@@ -13,7 +13,7 @@ _SECRET_BYTES = 32
 
 
 class QuestionProfile(models.Model):
-    """What is withheld from those who ask with this profile."""
+    """The views and columns that are withheld from those who ask with this profile."""
 
     name = models.CharField(max_length=100, unique=True)
     withheld = ArrayField(
@@ -102,8 +102,8 @@ class QuestionReader(models.Model):
 
 
 class Question(models.Model):
-    """What a person has asked. `students` are the unique ids of those whose number or unique id was in the answer;
-    of an answer without either, students cannot be named."""
+    """A question that a person has asked. `students` are the unique ids of those whose number or unique id was in the
+    answer; of an answer without either, students cannot be named."""
 
     asked_at = models.DateTimeField(auto_now_add=True, db_index=True)
     # Stays when the reader is gone.

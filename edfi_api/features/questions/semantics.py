@@ -29,7 +29,7 @@ _TEXT = "VARCHAR"
 
 @dataclass(frozen=True, slots=True)
 class Findable:
-    """How rows of a view are found by name: the columns that are shown, those that are searched, and the join with the
+    """The search for rows of a view by name: the columns that are shown, those that are searched, and the join with the
     view of the base, if names are there."""
 
     view: str

@@ -83,7 +83,7 @@ class Plot(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a tool answers: text for the model, the same for programs, or a picture."""
+    """The answer of a tool: text for the model, the same for programs, or a picture."""
 
     text: str
     structured: dict[str, Any] | None = None

@@ -117,7 +117,7 @@ class SubmissionHour(models.Model):
 
 
 class CauseFollowUp(FollowUp):
-    """What is done about a cause of refusals of a client."""
+    """A state of a cause of refusals of a client, with what is done about it."""
 
     client = models.BigIntegerField()
     data_store = models.BigIntegerField()

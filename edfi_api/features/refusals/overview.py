@@ -110,7 +110,7 @@ class EntryCount:
 
 @dataclass(frozen=True, slots=True)
 class FoundByRule:
-    """What a custom rule has refused and warned of: open entries of both, how often in all, and when last."""
+    """The refusals and warnings of a custom rule: open entries of both, how often in all, and when last."""
 
     rule: str
     refused: int
@@ -153,7 +153,7 @@ class Writes:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What a client has sent."""
+    """The writes of a client."""
 
     client: int
     name: str

@@ -42,7 +42,7 @@ class Reads:
 
 
 class Refused(NamedTuple):
-    """What requests or operations have in common that were refused for one cause, which is a sentence. `problem` is the
+    """Requests or operations that were refused for one cause, which is a sentence. `problem` is the
     type of the problem."""
 
     resource: str
@@ -54,7 +54,7 @@ class Refused(NamedTuple):
 
 @dataclass(slots=True)
 class Counts:
-    """What was done.
+    """Counts of what was done.
 
     `writes` are by path of the resource and what became of it: created, changed, unchanged, deleted. `reads` are by
     resource, and by what was read: a document, a collection, its deletes and so on. `requests` are by kind (write,

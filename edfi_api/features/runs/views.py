@@ -27,7 +27,8 @@ _TIMES = (Field("since", "", _TIME), Field("until", "", _TIME))
 
 
 class RunView(EdFiView):
-    """What is counted is in the admin database. An address with a context has what was done at its data store."""
+    """The report of a run; its counts are in the admin database. An address with a context has what was done at its
+    data store."""
 
     detail = None
     data_store: int | None = None

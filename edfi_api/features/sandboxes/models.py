@@ -8,7 +8,7 @@ from edfi_api.core.security.models import ApiClient
 
 
 class Shape(models.TextChoices):
-    """What a client mostly does."""
+    """The kind of a client, by what it mostly does."""
 
     SIS = "sis", "a student information system, which writes much"
     ASSESSMENT = "assessment", "an assessment vendor, who writes about students of others"

@@ -54,7 +54,7 @@ class RequestFile:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a request: the status of the answer, None if it was not sent, and what is wrong with it, if
+    """The outcome of a request: the status of the answer, None if it was not sent, and what is wrong with it, if
     anything is."""
 
     request: ExampleRequest

@@ -34,7 +34,8 @@ PEOPLE = (SecurableKind.STUDENT, SecurableKind.CONTACT, SecurableKind.STAFF)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Scope:
-    """What one declaration, an entity or additions to it, contributes to a body: values and objects by property path.
+    """The part of a body that one declaration, an entity or additions to it, contributes: values and objects by
+    property path.
 
     `extension_key` is set for additions; an object of a common has theirs below it.
     """

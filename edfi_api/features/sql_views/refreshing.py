@@ -53,7 +53,7 @@ SELECT attname::text FROM pg_attribute
 
 @dataclass(slots=True)
 class Refreshed:
-    """What a refresh has done: the numbers of tables and of rows that were replaced or added, the tables that were
+    """The result of a refresh: the numbers of tables and of rows that were replaced or added, the tables that were
     built, and those without their primary key, because two rows have the same or one has none."""
 
     change_version: int

@@ -64,7 +64,7 @@ SELECT format('%%I.%%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace
 
 @dataclass(frozen=True, slots=True)
 class RowFilter:
-    """Whether the views of a database shall filter rows; None leaves it as it is."""
+    """The filter of rows in the views of a database, which is on or off; None leaves it as it is."""
 
     surface: Surface
     is_wanted: bool | None = None

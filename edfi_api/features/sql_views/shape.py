@@ -36,7 +36,7 @@ def qualified(schema: str, name: str = "") -> str:
 
 
 class RowKind(StrEnum):
-    """What a row of a table is."""
+    """The kind of thing that a row of a table is."""
 
     DOCUMENT = "document"
     COMMON = "common"

@@ -145,7 +145,7 @@ def _client_in_words(client: ApiClient) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MemberField:
-    """What a form has for one member of a column; `key` is in the names of its fields: `3`, and `3-1` for a second
+    """The fields of a form for one member of a column; `key` is in the names of its fields: `3`, and `3-1` for a second
     member of the same column."""
 
     key: str
@@ -159,9 +159,9 @@ class MemberField:
 
 @dataclass(frozen=True, slots=True)
 class ColumnField:
-    """What a form has for a column: its letter and name, some of its cells, the members that it is mapped to, of which
-    there is one at least, and a blank one for another. `order` is how its dates are read unless a member says it; None
-    for a column without dates that could be read in two ways."""
+    """The fields of a form for a column: its letter and name, some of its cells, the members that it is mapped to, of
+    which there is one at least, and a blank one for another. `order` is how its dates are read unless a member says it;
+    None for a column without dates that could be read in two ways."""
 
     letter: str
     name: str

@@ -27,7 +27,7 @@ _AT_ONCE = 100
 
 @dataclass(slots=True)
 class RowResult:
-    """What became of a row: an outcome, the id of its document, and its problems."""
+    """The result of a row: an outcome, the id of its document, and its problems."""
 
     row: int
     outcome: str

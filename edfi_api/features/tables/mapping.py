@@ -27,7 +27,7 @@ _LONGEST_NAME, _MOST_NAMES = 200, 1_000
 
 
 class Problem(NamedTuple):
-    """What is wrong with a row: the sentence, and the cell or the member that it is about, if that is known."""
+    """A problem of a row: the sentence, and the cell or the member that it is about, if that is known."""
 
     text: str
     row: int

@@ -30,7 +30,7 @@ class TableTemplate(models.Model):
 
 
 class LoadState(models.TextChoices):
-    """What becomes of an uploaded table."""
+    """The state of an uploaded table."""
 
     UPLOADED = "uploaded", "not loaded yet"
     QUEUED = "queued", "waiting"
@@ -92,7 +92,7 @@ class TableLoad(models.Model):
 
 
 class TableRow(models.Model):
-    """What became of a row in the last dry run or load; `problems` are those of `mapping.Problem`, as lists."""
+    """The result of a row in the last dry run or load; `problems` are those of `mapping.Problem`, as lists."""
 
     load = models.ForeignKey(TableLoad, on_delete=models.CASCADE, related_name="rows")
     row = models.PositiveIntegerField()

@@ -132,7 +132,7 @@ _URI_SEPARATOR = "#"
 
 
 class NoDescriptor(NamedTuple):
-    """Why a text means no descriptor, in a sentence."""
+    """A text means no descriptor; the message says why."""
 
     reason: str
 

@@ -135,7 +135,7 @@ def monday(day: date) -> date:
 
 
 class Counting:
-    """What is counted in one database on one day. `schools` are ids; None for all."""
+    """The counting in one database on one day. `schools` are ids; None for all."""
 
     def __init__(self, measures: Measures, using: str, today: date) -> None:
         self._measures = measures

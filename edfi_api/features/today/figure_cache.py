@@ -60,7 +60,7 @@ Find = Callable[[CursorWrapper], Value]
 
 @dataclass(frozen=True)
 class Figure(Generic[Value]):
-    """What a function of a cursor counts in a database. It is shared with other processes if its values have a
+    """A figure that a function of a cursor counts in a database. It is shared with other processes if its values have a
     `type`."""
 
     using: str

@@ -42,7 +42,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many enrolled students have something. The address leads to those who do not."""
+    """The number of enrolled students who have something. The address leads to those who do not."""
 
     title: str
     covered: int
@@ -103,7 +103,7 @@ class SchoolTable:
 
 
 class SchoolCounts:
-    """What is counted for one request: in the database that it shows, for the user who asks."""
+    """The figures that are counted for one request: in the database that it shows, for the user who asks."""
 
     def __init__(self, request: HttpRequest, shown: Shown) -> None:
         """Raises UnusableMeasures."""

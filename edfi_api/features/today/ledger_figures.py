@@ -59,7 +59,7 @@ class OpenWrites:
 
 @dataclass(slots=True)
 class RefusedByDay:
-    """What was refused of a vendor's writes to a resource: entries by the day of their last occurrence, and open ones
+    """The refused writes of a vendor to a resource: entries by the day of their last occurrence, and open ones
     of any day."""
 
     vendor: int
@@ -75,7 +75,7 @@ class RefusedByDay:
 
 @dataclass(slots=True)
 class Feed:
-    """What a client has sent lately, in numbers of accepted writes by day."""
+    """The writes that a client has sent lately, in numbers of accepted writes by day."""
 
     client: int
     name: str

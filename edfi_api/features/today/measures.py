@@ -104,7 +104,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """What happens on days; of the kinds `kinds` alone, if there are any, and of all but those of `without`."""
+    """Events on days; of the kinds `kinds` alone, if there are any, and of all but those of `without`."""
 
     sources: tuple[Source, ...]
     kinds: tuple[str, ...]

@@ -74,7 +74,7 @@ class Staged(NamedTuple):
 
 @dataclass(slots=True)
 class Found:
-    """What was found besides the rows: how many have no organization, the types of all documents that they name, and
+    """The findings besides the rows: how many have no organization, the types of all documents that they name, and
     whether there was more than the limit."""
 
     count: int = 0
@@ -85,7 +85,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a rule in Python gets: see `rule.RuleContext`."""
+    """The context that a rule in Python gets: see `rule.RuleContext`."""
 
     reading: Reading
     parameters: Mapping[str, Any]

@@ -79,7 +79,7 @@ class ValidationRun(models.Model):
 
 
 class ValidationRunRule(models.Model):
-    """What a run did with a rule."""
+    """The part of a run for one rule."""
 
     pk = models.CompositePrimaryKey("run", "rule")
     run = models.ForeignKey(ValidationRun, on_delete=models.CASCADE, related_name="rules", db_constraint=False)
@@ -155,7 +155,8 @@ class ValidationDismissal(models.Model):
 
 
 class RuleFollowUp(FollowUp):
-    """What is done about a rule that finds something at an organization; 0 stands for results without one."""
+    """A state of a rule that finds something at an organization, with what is done about it; 0 stands for
+    results without one."""
 
     rule = models.ForeignKey(
         ValidationRule, on_delete=models.DO_NOTHING, related_name="follow_ups", db_constraint=False, db_index=False

@@ -58,7 +58,8 @@ _BEFORE = "SELECT source, identifier, version, digest FROM validation_rule"
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What was compared: everything, or the results of these values of the scope, and of these organizations."""
+    """The part of the results that was compared: everything, or the results of these values of the scope, and of these
+    organizations."""
 
     scope: Scope | None = None
     values: list[object] | None = None
@@ -77,7 +78,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """How many results appeared, changed and were resolved."""
+    """The numbers of results that appeared, changed and were resolved."""
 
     appeared: int = 0
     changed: int = 0
@@ -88,7 +89,7 @@ NOTHING = Published()
 
 
 class Outcome(StrEnum):
-    """What a run did with a rule; the values are those of the database."""
+    """The outcome of a rule in a run; the values are those of the database."""
 
     PUBLISHED = "published"
     TRUNCATED = "truncated"
@@ -98,7 +99,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """How the violations of a rule were found; `reason` says why fully, or why not at all."""
+    """The way in which the violations of a rule were found; `reason` says why fully, or why not at all."""
 
     outcome: Outcome
     is_full: bool

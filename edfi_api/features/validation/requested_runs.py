@@ -37,7 +37,7 @@ _END = "UPDATE validation_request SET ended_at = now() WHERE id = %s"
 
 @dataclass(frozen=True, slots=True)
 class RequestedRun:
-    """What a client requested: rules by identifier, categories; the run will have the id `run`."""
+    """A run that a client requested: rules by identifier, categories; the run will have the id `run`."""
 
     number: int
     run: UUID

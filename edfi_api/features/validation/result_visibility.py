@@ -125,7 +125,7 @@ def _nearest(conditions: Iterable[Sql], order: str, number: int) -> Sql:
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """What a client may read of the resources that results name, and the paths of these, by their numbers."""
+    """The rights of a client to read the resources that results name, and the paths of these, by their numbers."""
 
     condition: Sql
     paths: dict[int, str]

@@ -86,7 +86,7 @@ class RuleViolation:
 
 
 class RuleContext(Protocol):
-    """What a rule in Python gets."""
+    """The context that a rule in Python gets."""
 
     @property
     def parameters(self) -> Mapping[str, Any]:

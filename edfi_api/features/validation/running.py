@@ -80,7 +80,8 @@ class WasStopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What to run: rules by identifier, categories; of no organizations but these; with these values of parameters."""
+    """The options of a run: rules by identifier, categories; of no organizations but these; with these values of
+    parameters."""
 
     rules: frozenset[str] = frozenset()
     categories: frozenset[str] = frozenset()
@@ -107,7 +108,7 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class RuleReport:
-    """What a run did with a rule, and whether it ended before the rule did; a dry run has some of its violations as
+    """The result of a rule in a run, and whether it ended before the rule did; a dry run has some of its violations as
     examples."""
 
     rule: str

@@ -34,7 +34,8 @@ class UnusableValue(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RunValues:
-    """What the values of a run depend on: its day and school year, the served standard, the texts of the command."""
+    """The facts on which the values of a run depend: its day and school year, the served standard, the texts of the
+    command."""
 
     today: date
     school_year: int | None
@@ -89,7 +90,7 @@ def parsed(name: str, type_: str, text: str) -> Any:
 
 
 class QueryFault(Exception):
-    """What is wrong with the text of a query."""
+    """The text of a query is wrong; the message says why."""
 
 
 def violations_statement(query: str, types: Mapping[str, str]) -> str:

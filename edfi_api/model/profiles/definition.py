@@ -57,7 +57,7 @@ class UnreadableDefinition(Exception):
 
 
 class MemberSelection(StrEnum):
-    """What a rule says about the members that it does not name."""
+    """The selection of a rule for the members that it does not name."""
 
     INCLUDE_ONLY = "IncludeOnly"
     EXCLUDE_ONLY = "ExcludeOnly"
@@ -65,14 +65,14 @@ class MemberSelection(StrEnum):
 
 
 class FilterMode(StrEnum):
-    """Whether the items with one of a filter's values are visible, or hidden."""
+    """The mode of a filter: the items with one of its values are visible, or hidden."""
 
     INCLUDE_ONLY = "IncludeOnly"
     EXCLUDE_ONLY = "ExcludeOnly"
 
 
 class Usage(StrEnum):
-    """What a part of a profile applies to: `readable` to GET, `writable` to POST and PUT."""
+    """The usage to which a part of a profile applies: `readable` to GET, `writable` to POST and PUT."""
 
     READABLE = "readable"
     WRITABLE = "writable"
@@ -134,7 +134,7 @@ class RuleElement:
 
 @dataclass(frozen=True, slots=True)
 class ResourceParts:
-    """What a profile says about one resource; `logical_schema` is the project's name, if it is given."""
+    """The parts of a profile for one resource; `logical_schema` is the project's name, if it is given."""
 
     name: str
     logical_schema: str | None = None

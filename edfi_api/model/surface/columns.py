@@ -46,7 +46,7 @@ class Conflict:
 
 
 class TableKind(StrEnum):
-    """What the rows of a table are."""
+    """The kind of thing that the rows of a table are."""
 
     MAIN = "main"
     EXTENSION = "extension"

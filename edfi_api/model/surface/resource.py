@@ -128,7 +128,7 @@ class ArrayUniqueness:
 
 
 class QueryType(StrEnum):
-    """How the text of a query parameter is parsed for comparison."""
+    """The type as which the text of a query parameter is parsed for comparison."""
 
     STRING = "string"
     NUMBER = "number"

@@ -62,7 +62,7 @@ class _Contents:
 
 
 class _Interchanges:
-    """What the interchanges of one project hold."""
+    """The contents of the interchanges of one project."""
 
     def __init__(self, model: Model, project: Project) -> None:
         self._model = model

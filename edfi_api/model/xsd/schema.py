@@ -24,7 +24,7 @@ from edfi_api.model.surface.naming import ROOT_PREFIX, with_suffix
 
 
 class TypeGroup(StrEnum):
-    """What kind of declaration a type comes from; tools read it from the annotation of the type."""
+    """The kind of declaration that a type comes from; tools read it from the annotation of the type."""
 
     ASSOCIATION = "Association"
     BASE = "Base"
@@ -81,7 +81,7 @@ class Attribute:
 
 
 class Derivation(StrEnum):
-    """How a complex type follows from its base."""
+    """The derivation of a complex type from its base."""
 
     EXTENSION = "extension"
     RESTRICTION = "restriction"

@@ -57,7 +57,7 @@ SELECT newest.id, t.project, t.name, newest.natural_key, newest.last_modified_at
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many documents a resource has: counted up to COUNTED, estimated by the statistics beyond it."""
+    """The number of documents of a resource: counted up to COUNTED, estimated by the statistics beyond it."""
 
     resource_type: int
     resource: str

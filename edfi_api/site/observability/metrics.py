@@ -117,7 +117,7 @@ class DatabaseCollector(Collector):
 
 
 class ScheduleCollector(Collector):
-    """How the commands of the schedule ended last."""
+    """The last results of the commands of the schedule."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         failed = GaugeMetricFamily(
@@ -158,7 +158,7 @@ class DataStoreCollector(Collector):
 
 
 class ContributedCollector(Collector):
-    """What capabilities tell of the database."""
+    """The metrics that capabilities contribute about the database."""
 
     def collect(self) -> Iterator[MetricFamily]:
         for metrics in contributions("metrics"):

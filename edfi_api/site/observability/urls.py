@@ -16,14 +16,14 @@ from edfi_api.web.viewsets.edfi_view import OpenView
 
 
 class LivenessView(OpenView):
-    """Whether the process answers. Does not check the database, which restarting the server would not repair."""
+    """Says that the process answers. Does not check the database, which restarting the server would not repair."""
 
     def get(self, request: Request) -> Response:
         return Response(health_document([]))
 
 
 class ReadinessView(OpenView):
-    """Whether the server can handle requests: 503 while it cannot."""
+    """Says whether the server can handle requests: 503 while it cannot."""
 
     def results(self) -> list[CheckResult]:
         return readiness()

@@ -19,7 +19,7 @@ _ONE_WEEK = timedelta(weeks=1)
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened on a day."""
+    """An event on a day."""
 
     day: date
     category: str

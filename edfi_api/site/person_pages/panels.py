@@ -98,7 +98,7 @@ class _Line:
 
 
 class _Page:
-    """What the page shows, after all statements in the database of the document."""
+    """The contents of the page, after all statements in the database of the document."""
 
     def __init__(self, shown: ShownDocument, blocks: Sequence[Block], person: UUID) -> None:
         self._document = shown.document

@@ -29,8 +29,8 @@ class ShownFurther:
 
 
 class Values:
-    """What blocks show of their rows. Reads the further documents at once, and then for all of them the targets of
-    references, a step at a time."""
+    """The values that blocks show of their rows. Reads the further documents at once, and then for all of them the
+    targets of references, a step at a time."""
 
     def __init__(self, documents: Documents, rows: Iterable[tuple[Block, list[Read]]]) -> None:
         self._targets: dict[UUID, Read] = {}

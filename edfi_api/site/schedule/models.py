@@ -5,7 +5,7 @@ from django.db import models
 
 
 class CommandOutcome(models.TextChoices):
-    """How a command ended."""
+    """The outcome of a command."""
 
     DONE = "done", "done"
     FAILED = "failed", "failed"

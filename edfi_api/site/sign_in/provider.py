@@ -34,7 +34,8 @@ _METADATA_SECONDS = 600
 
 @dataclass(frozen=True)
 class Metadata:
-    """What is used of the provider's metadata (OpenID Connect Discovery 1.0, section 3); empty where it has none."""
+    """The part of the provider's metadata that is used (OpenID Connect Discovery 1.0, section 3); empty where it has
+    none."""
 
     authorization_endpoint: str
     token_endpoint: str

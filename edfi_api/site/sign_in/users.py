@@ -19,7 +19,7 @@ from edfi_api.site.sign_in.models import LONGEST_SUBJECT, AdminIdentity
 
 @dataclass(frozen=True)
 class Rights:
-    """What a person may do: groups by name, and whether all."""
+    """The rights of a person: groups by name, and whether all."""
 
     groups: frozenset[str] = frozenset()
     is_superuser: bool = False

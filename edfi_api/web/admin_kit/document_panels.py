@@ -46,7 +46,7 @@ class PanelOrder(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ShownDocument:
-    """What a page is about. `resource` is None if the served standard does not have it."""
+    """The document that a page is about. `resource` is None if the served standard does not have it."""
 
     request: HttpRequest
     document: Any
@@ -86,7 +86,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Problems:
-    """What is wrong with the document now: sentences with links, the most urgent first. `none` is what the page says
+    """The problems of the document now: sentences with links, the most urgent first. `none` is what the page says
     where there are none: exactly what was looked for, and where; else it is empty. `more` is a link to the rest, if
     there are more."""
 

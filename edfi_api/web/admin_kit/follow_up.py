@@ -23,7 +23,7 @@ _Model = TypeVar("_Model", bound="FollowUp")
 
 
 class FollowUpState(models.TextChoices):
-    """Whether something has to be done about a problem, and by whom."""
+    """The state of a problem: something has to be done about it, and by whom, or nothing."""
 
     OPEN = "open", "open"
     SENT = "sent", "sent to the vendor"

@@ -29,7 +29,7 @@ _WIDTH_OF_DAY, _HEIGHT = 20, 80
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """How many rows appeared on a day, and how many were resolved."""
+    """The numbers of rows that appeared on a day, and that were resolved."""
 
     day: date
     appeared: int
@@ -49,7 +49,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What the page says of a problem. `model` and `key` are those of its follow-ups; `counted` says what is counted by
+    """A problem, as the page shows it. `model` and `key` are those of its follow-ups; `counted` says what is counted by
     day; `occurred` is the column of
     `rows` with the time of the last occurrence. Notes may name persons, so they are shown to those who see the rows
     whole."""

@@ -25,7 +25,7 @@ _EXPECTED = "a text, or a list of two: for one document, and for several"
 
 
 class Kind(NamedTuple):
-    """What one document of a resource is called, and several of them: `Enrolment`, `Enrolments`."""
+    """The names of one document of a resource and of several: `Enrolment`, `Enrolments`."""
 
     singular: str
     plural: str

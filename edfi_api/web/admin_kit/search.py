@@ -54,7 +54,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What was found of one sort; `name` is the id of its element. `answer` is a sentence that stands above all groups,
+    """The findings of one sort; `name` is the id of its element. `answer` is a sentence that stands above all groups,
     and `rest` the address of a list that has more."""
 
     name: str
@@ -67,7 +67,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a user searches for. `words` are those of names, and `documents` the persons and organizations that were
+    """The search of a user. `words` are those of names, and `documents` the persons and organizations that were
     found. `using` and `data_store` are the database and the number of the shown data store; `data_store` is None for a
     user who may see no page of documents, so that none is chosen."""
 

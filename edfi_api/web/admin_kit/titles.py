@@ -53,8 +53,8 @@ SELECT a.referential_id,
 
 
 class DocumentKey(NamedTuple):
-    """What a title is made from: the resource, None if the standard does not have it, the natural key, and the body of
-    a document that is no longer stored, which has its name."""
+    """The facts from which a title is made: the resource, None if the standard does not have it, the natural key, and
+    the body of a document that is no longer stored, which has its name."""
 
     resource: Resource | None
     natural_key: str

@@ -112,7 +112,7 @@ class _RequestOfServer(HttpRequest):
 
 
 class _ServedBatches:
-    """What batches of the served surface share."""
+    """The objects that batches of the served surface share."""
 
     def __init__(self) -> None:
         surface = current_surface()

@@ -32,7 +32,7 @@ from edfi_api.web.viewsets.requests import document_uuid, write_condition
 
 
 class Kind(StrEnum):
-    """What an operation does; each is a single request."""
+    """The kind of an operation; each is a single request."""
 
     CREATE = "create"
     UPSERT = "upsert"
@@ -82,7 +82,7 @@ class Operation:
 
 @dataclass(slots=True)
 class Result:
-    """What became of an operation: the members of its result."""
+    """The result of an operation, with its members."""
 
     operation: Operation
     status: int

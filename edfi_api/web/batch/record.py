@@ -153,8 +153,8 @@ def _reason(result: Result) -> str:
 
 
 class _Noted(NamedTuple):
-    """What became of an operation; its problem, if it has one, is the JSON text of this length in the file. Rules may
-    have warned of an accepted one, and have written such a problem."""
+    """The noted result of an operation; its problem, if it has one, is the JSON text of this length in the file. Rules
+    may have warned of an accepted one, and have written such a problem."""
 
     position: int
     path: str

@@ -36,14 +36,15 @@ _OPENING, _CLOSING, _QUOTE = (b"[", b"{"), (b"]", b"}"), b'"'
 
 
 class Mode(StrEnum):
-    """Whether a refused operation undoes all others."""
+    """The mode of a batch: a refused operation undoes all others, or not."""
 
     ATOMIC = "atomic"
     INDEPENDENT = "independent"
 
 
 class Order(StrEnum):
-    """Whether operations are executed one after the other, or in an order in which they can be written."""
+    """The order of a batch: operations are executed one after the other, or in an order in which they can be
+    written."""
 
     GIVEN = "given"
     FREE = "free"

@@ -32,7 +32,7 @@ from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 
 
 class Direction(StrEnum):
-    """Whether to list the documents that refer to a document, or those that it refers to."""
+    """The direction of a relation: lists the documents that refer to a document, or those that it refers to."""
 
     INCOMING = "incoming"
     OUTGOING = "outgoing"
@@ -67,7 +67,7 @@ class _CreationOrder(StrEnum):
 
 
 class Include(StrEnum):
-    """What the answer can contain besides the names of the documents."""
+    """The parts that the answer can contain besides the names of the documents."""
 
     BODY = "body"
 

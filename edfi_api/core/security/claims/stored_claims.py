@@ -36,7 +36,7 @@ class UnknownClaims(Exception):
 
 
 class NotOfTheTenant(Exception):
-    """What a tenant cannot load: resource claims, and claim sets whose names are taken by shared ones; or shared claim
+    """A tenant cannot load these: resource claims, and claim sets whose names are taken by shared ones; or shared claim
     sets with the names of a tenant's; or names that are taken in other case."""
 
 

@@ -77,7 +77,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ValidToken:
-    """What a token of `issuer` says. `client` is the name of its client there."""
+    """The claims of a token of `issuer`. `client` is the name of its client there."""
 
     issuer: Issuer
     client: str

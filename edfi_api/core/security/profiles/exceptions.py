@@ -73,6 +73,6 @@ class CreationPreventedByProfile(Exception):
 
 @dataclass
 class ContradictionPreventedByProfile(Exception):
-    """What the profile hides does not agree with what was sent."""
+    """The hidden part of the document does not agree with what was sent."""
 
     profile: str

@@ -40,7 +40,7 @@ _METHODS = {Usage.READABLE: ["GET"], Usage.WRITABLE: ["POST", "PUT"]}
 
 @dataclass(frozen=True, slots=True)
 class ProfileMediaType:
-    """What a media type says, as the client spelt it."""
+    """A media type of profiles, as the client spelt it."""
 
     resource: str
     profile: str
@@ -208,8 +208,9 @@ def _required(own: list[ProfilePart]) -> ProfileRequired:
 
 @dataclass(frozen=True, slots=True)
 class Visibility:
-    """What is visible to a client. `parts` returns those through which it can read a resource: all of it without any;
-    it raises NoUsableProfile if the only profile for the resource does not fit any more.
+    """The documents and members that are visible to a client. `parts` returns those through which it can read a
+    resource: all of it without any; it raises NoUsableProfile if the only profile for the resource does not fit any
+    more.
 
     Whatever at least one part shows is visible.
     """

@@ -43,8 +43,8 @@ ACTIONS: Mapping[str, Action] = {
 
 @dataclass(frozen=True, slots=True)
 class Authorization:
-    """What a request may do: on which documents it may act, all of them without a policy, and what else its client may
-    read."""
+    """The rights of a request: on which documents it may act, all of them without a policy, and what else its client
+    may read."""
 
     policy: RowPolicy | None
     client: AuthenticatedClient

@@ -146,7 +146,7 @@ def association_array(pathway: Pathway) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reachable:
-    """What the client's organizations reach by one strategy."""
+    """The documents that the client's organizations reach by one strategy."""
 
     reach: Reach
 

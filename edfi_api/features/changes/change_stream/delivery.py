@@ -102,7 +102,8 @@ class ChangeListener:
 
 
 class Delivery:
-    """What one consumer gets of a log. Within the context its position is held, which is stored after each batch."""
+    """The delivery of a log to one consumer. Within the context its position is held, which is stored after each
+    batch."""
 
     def __init__(self, name: str, source: Log, resources: Collection[Resource], using: str) -> None:
         self.consumer = Consumer(name, using, source.name)

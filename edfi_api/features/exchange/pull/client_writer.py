@@ -37,7 +37,7 @@ CLIENT_REFUSALS: tuple[type[Exception], ...] = (*REFUSALS, *UNAUTHORIZABLE, *AUT
 
 
 class ClientRights:
-    """What a client may do in one database; with `adopts` also to documents that it does not own."""
+    """The rights of a client in one database; with `adopts` also to documents that it does not own."""
 
     def __init__(self, client: AuthenticatedClient, surface: Surface, using: str, *, adopts: bool) -> None:
         self.client = client

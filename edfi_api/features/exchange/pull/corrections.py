@@ -14,8 +14,8 @@ _MOST = 100
 
 @dataclass(frozen=True, slots=True)
 class RefusedHere:
-    """What was refused: the path of its resource (`ed-fi/students`), its body, and the problem that a client would have
-    been answered."""
+    """A refused document: the path of its resource (`ed-fi/students`), its body, and the problem that a client would
+    have been answered."""
 
     resource: str
     body: Mapping[str, Any]

@@ -93,7 +93,7 @@ class TooManyRefused(Exception):
 
 
 class WaitingRow(NamedTuple):
-    """What is to be read again; with `document_uuid` it is to be deleted here."""
+    """A document that is to be read again; with `document_uuid` it is to be deleted here."""
 
     resource: str
     remote_id: str
@@ -109,7 +109,7 @@ class DueDelete(NamedTuple):
 
 
 class WindowMemory(TemporaryDatabase):
-    """What was read in one window, by the number of its line."""
+    """The documents that were read in one window, by the number of its line."""
 
     def __init__(self) -> None:
         super().__init__(_SCHEMA)

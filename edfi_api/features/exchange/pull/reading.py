@@ -105,7 +105,7 @@ class _SeenIds(TemporaryDatabase):
 
 
 class RemoteSource:
-    """What a connection reads from. Raises RemoteFailed from everything that reads."""
+    """The source that a connection reads from. Raises RemoteFailed from everything that reads."""
 
     def __init__(
         self,

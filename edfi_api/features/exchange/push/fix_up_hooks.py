@@ -14,8 +14,8 @@ _MOST = 100
 
 @dataclass(frozen=True, slots=True)
 class RefusedDocument:
-    """What was refused there: the path of its resource (`ed-fi/students`), its body, and the problem that was
-    answered."""
+    """A document that was refused there: the path of its resource (`ed-fi/students`), its body, and the problem that
+    was answered."""
 
     resource: str
     body: Mapping[str, Any]

@@ -145,7 +145,7 @@ class PushFigures:
 
 @dataclass(slots=True)
 class _Segment:
-    """What is known of a segment: the rows that its documents had before, and what has become of them. `new` are
+    """The state of a segment: the rows that its documents had before, and what has become of them. `new` are
     documents that are there now and were not, or not as they are here."""
 
     rows: dict[UUID, SentRow]

@@ -82,7 +82,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of an attempt. `remote_id` is the id there now, if it is known; `former_id` that of a document there
+    """The outcome of an attempt. `remote_id` is the id there now, if it is known; `former_id` that of a document there
     that this one has replaced. A refusal has the problem, as far as the remote API has sent one."""
 
     attempt: Attempt

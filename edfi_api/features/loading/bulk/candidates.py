@@ -66,7 +66,7 @@ class Written(NamedTuple, Generic[Origin]):
 
 
 class PreservedFields(Enum):
-    """What bodies bring with them: nothing, the member `id`, or the envelope too."""
+    """The fields that bodies bring with them: none, the member `id`, or the envelope too."""
 
     NOTHING = "nothing"
     IDS = "ids"

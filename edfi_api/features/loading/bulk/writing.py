@@ -216,7 +216,7 @@ class BatchWriter:
 
 
 class _Judged(NamedTuple):
-    """What rules refuse and warn of, by position, and the positions of documents that were not stored then."""
+    """The refusals and warnings of rules, by position, and the positions of documents that were not stored then."""
 
     refused: dict[int, Refusal]
     warnings: dict[int, tuple[Finding, ...]]

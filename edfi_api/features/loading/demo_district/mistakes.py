@@ -19,7 +19,7 @@ _TRANSFERRED = "uri://ed-fi.org/ExitWithdrawTypeDescriptor#Transferred"
 
 
 class Mistake(NamedTuple):
-    """What is wrong, and what makes it so: a function of all bodies, of the enrollment of a regular student, and of
+    """A mistake, and what makes it: a function of all bodies, of the enrollment of a regular student, and of
     the school year."""
 
     description: str

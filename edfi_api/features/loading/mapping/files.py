@@ -69,7 +69,7 @@ class Making(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ResourceRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What becomes of the documents of a resource; members are paths such as `addresses[*].city`."""
+    """The rules for the documents of a resource; members are paths such as `addresses[*].city`."""
 
     to: str | None = None
     lost: str | None = None

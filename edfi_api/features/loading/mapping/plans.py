@@ -186,7 +186,7 @@ class MakingPlan:
 
 @dataclass(frozen=True, slots=True)
 class ResourcePlan:
-    """What becomes of the documents of a resource: one of `target`, none if they are `lost`, and further ones."""
+    """The plan for the documents of a resource: one of `target`, none if they are `lost`, and further ones."""
 
     source: Resource
     target: Resource | None

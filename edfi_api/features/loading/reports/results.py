@@ -42,7 +42,7 @@ Key = TypeVar("Key")
 
 @dataclass(slots=True)
 class Counts(Generic[Key]):
-    """How many times each key occurred; `others` is the number of those beyond a thousand different ones."""
+    """The number of occurrences of each key; `others` is the number of those beyond a thousand different ones."""
 
     by_key: Counter[Key] = field(default_factory=Counter)
     others: int = 0
@@ -67,7 +67,7 @@ class _ToleratedPlace(NamedTuple):
 
 
 class _ToleratedCounts(Counts[_ToleratedPlace]):
-    """How many times each path occurred."""
+    """The number of occurrences of each path."""
 
     def add(self, resource: str, tolerated: Iterable[Tolerated]) -> None:
         for each in tolerated:
@@ -92,7 +92,7 @@ class _RuleWarning(NamedTuple):
 
 
 class _WarningCounts(Counts[_RuleWarning]):
-    """How many times each warning occurred."""
+    """The number of occurrences of each warning."""
 
     def add(self, resource: str, findings: Iterable[Finding]) -> None:
         for each in findings:
@@ -133,7 +133,7 @@ class _Replaced(NamedTuple):
 
 @dataclass(slots=True)
 class _ReplacedDocuments:
-    """How many there are; the first thousand by name."""
+    """The number of replaced documents, and the first thousand by name."""
 
     count: int = 0
     named: list[_Replaced] = field(default_factory=list)

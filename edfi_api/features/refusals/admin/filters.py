@@ -139,7 +139,8 @@ class WriteRuleFilter(admin.SimpleListFilter):
 
 
 class CauseGoneFilter(admin.SimpleListFilter):
-    """Whether what was missing has been written since, so that the client only has to send the document again."""
+    """Filters entries by whether what was missing has been written since, so that the client only has to send the
+    document again."""
 
     title = "cause gone"
     parameter_name = "gone"

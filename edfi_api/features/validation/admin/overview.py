@@ -131,7 +131,7 @@ class RuleCount(NamedTuple):
 
 
 class Week(NamedTuple):
-    """What runs of a week found."""
+    """The numbers that runs of a week found."""
 
     monday: datetime
     runs: int

@@ -50,7 +50,7 @@ _LONGEST = timedelta(days=366)
 
 
 class DismissalForm(forms.ModelForm):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
-    """Why a result is no problem, and until when."""
+    """The form that says why a result is no problem, and until when."""
 
     class Meta:
         model = ValidationDismissal

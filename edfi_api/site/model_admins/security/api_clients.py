@@ -131,7 +131,7 @@ class ExternalIdentityForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 class ExternalIdentityInline(admin.StackedInline):  # type: ignore[type-arg]
-    """What an identity provider calls the client. Who may change clients may change it."""
+    """The name of the client at an identity provider. Who may change clients may change it."""
 
     model = ExternalIdentity
     form = ExternalIdentityForm

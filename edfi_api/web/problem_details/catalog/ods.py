@@ -42,7 +42,7 @@ _INDEX = re.compile(r"\[(?:\d+|\*)\]")
 
 @dataclass(frozen=True, slots=True)
 class RefusedAttempt:
-    """What was attempted: a method on a resource, on one of its documents if `is_item`."""
+    """A request that was refused: a method on a resource, on one of its documents if `is_item`."""
 
     resource: Resource | None = None
     method: str = ""

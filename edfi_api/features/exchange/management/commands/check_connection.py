@@ -28,8 +28,8 @@ _WRITE = frozenset({"Create", "Update", "Delete"})
 
 @dataclass(slots=True)
 class CheckedConnection:
-    """What was found. `readable` and `writable` are paths of resources, None if the remote API does not say; `faults`
-    are what keeps documents from passing."""
+    """The result of a check. `readable` and `writable` are paths of resources, None if the remote API does not say;
+    `faults` are what keeps documents from passing."""
 
     version: str
     models_there: dict[str, str]

@@ -36,7 +36,7 @@ _AT_ONCE = 200
 
 
 class FoundInDocument(NamedTuple):
-    """What is found in a stored document; without findings, a rule could not check it."""
+    """The findings in a stored document; without findings, a rule could not check it."""
 
     document_uuid: str
     natural_key: str

@@ -67,7 +67,7 @@ class Command(DataStoreCommand):
 
 @dataclass(frozen=True, slots=True)
 class PurgedResults:
-    """How many results and runs were removed."""
+    """The numbers of results and runs that were removed."""
 
     results: int
     runs: int
