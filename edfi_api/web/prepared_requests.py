@@ -7,7 +7,7 @@ the kind (`meadowlark/serving/short_way.py`). What a prepared request has carrie
 as a refusal, is handed to the middleware and the view, which answer it without doing it again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from django.http import HttpRequest
@@ -38,6 +38,12 @@ class CarriedOut(NamedTuple):
     view: Any
 
 
+# What was read for a request: rows, or why they could not be read; None if it has to be read alone.
+Found = Sequence[Any] | Exception | None
+# Returns what it has found for each of several requests. Raises nothing.
+ReadTogether = Callable[[Sequence[tuple[Any, str | None]]], Sequence[Found]]
+
+
 class PreparedRequest(Protocol):
     """A request with everything resolved but the id at the end of its path, its query string and its body.
 
@@ -48,13 +54,17 @@ class PreparedRequest(Protocol):
     route: str
     client_key: str
     own_headers: tuple[str, ...]
+    # Reads what several requests need, given with their ids; None if each request is carried out alone.
+    read_together: ReadTogether | None
 
     def is_current(self) -> bool:
         """Return whether the client is still remembered, with the same rights. Never reads the database."""
 
-    def carry_out(self, document_id: str | None, as_django: Callable[[], HttpRequest]) -> PreparedAnswer | CarriedOut:
+    def carry_out(
+        self, document_id: str | None, as_django: Callable[[], HttpRequest], found: Found = None
+    ) -> PreparedAnswer | CarriedOut:
         """Do what is requested, once, whatever comes of it. Raises nothing.
 
         `document_id` is what the path has at its end, if it is that of a document, `as_django` makes Django's request
-        of all that was sent.
+        of all that was sent, `found` is what `read_together` has returned for the request.
         """

@@ -18,8 +18,9 @@ from meadowlark.serving import environ, large_answers, own_answers
 from meadowlark.serving.delayed_answers import DelayedAnswers
 from meadowlark.serving.large_answers import LARGE, Senders
 from meadowlark.serving.request_bodies import Body, RequestBodies, Unread, memory_for
+from meadowlark.serving.request_groups import Member, RequestGroups
 from meadowlark.serving.rsgi import Fields, HTTPProtocol, Scope
-from meadowlark.serving.short_way import PlainRequest, PreparedRequests
+from meadowlark.serving.short_way import ALONE, PlainRequest, PreparedRequests, ReadWithOthers
 from meadowlark.serving.turns import Caller, Turns, Work
 
 _log = logging.getLogger("meadowlark.serving")
@@ -59,6 +60,8 @@ class Gateway:
     access_log: AccessLog | None = None
     # Without it, all requests go the long way.
     prepared: PreparedRequests | None = None
+    # Without it, each request is answered alone.
+    groups: RequestGroups | None = None
 
     def handle(self, scope: Scope, protocol: HTTPProtocol) -> None:
         """Answers at once, or when the body has arrived and it is the client's turn: by what a request of the same kind
@@ -66,6 +69,8 @@ class Gateway:
         plain = self.prepared.plain(scope) if self.prepared else None
         if plain is None or plain.kept is None:
             self._exchange(scope, protocol, plain).begin()
+        elif self.groups and plain.kept.request.read_together and not plain.length:
+            self._join_group(self.groups, plain, scope, protocol)
         elif plain.length:
             self.bodies.read(protocol, plain.length, partial(self._take_turn, plain, scope, protocol))
         else:
@@ -91,13 +96,31 @@ class Gateway:
             release()
             self._exchange(scope, protocol, plain).refuse_later(own_answers.TOO_MANY_REQUESTS_WAITING)
 
+    def _join_group(self, groups: RequestGroups, plain: PlainRequest, scope: Scope, protocol: HTTPProtocol) -> None:
+        assert plain.kept is not None  # noqa: S101  It was found.
+        self.busy[protocol] = scope.client
+        answer = partial(self._answer_member, plain, scope, protocol)
+        if not groups.add(Member(plain.kept.request.client_key, plain, answer)):
+            self.busy.pop(protocol, None)
+            self._exchange(scope, protocol, plain).refuse_later(own_answers.TOO_MANY_REQUESTS_WAITING)
+
+    def _answer_member(self, plain: PlainRequest, scope: Scope, protocol: HTTPProtocol, read: ReadWithOthers) -> None:
+        self._answer_prepared(plain, scope, protocol, b"", _release_nothing, read=read)
+
     def _answer_prepared(
-        self, plain: PlainRequest, scope: Scope, protocol: HTTPProtocol, body: bytes, release: Callable[[], None]
+        self,
+        plain: PlainRequest,
+        scope: Scope,
+        protocol: HTTPProtocol,
+        body: bytes,
+        release: Callable[[], None],
+        *,
+        read: ReadWithOthers = ALONE,
     ) -> None:
         """The short way, and the long way for what it does not answer."""
         assert self.prepared is not None  # noqa: S101  It has read the request.
         try:
-            further = self.prepared.answer(plain, scope, body, protocol, is_last=self.stopping.is_set())
+            further = self.prepared.answer(plain, scope, body, protocol, is_last=self.stopping.is_set(), read=read)
             if further is not None:
                 self._exchange(scope, protocol, plain, further).answer(body)
         finally:

@@ -9,7 +9,7 @@ has raised to the long way, which makes the answer and does not call the action 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import sha256
 from io import BytesIO
@@ -28,6 +28,7 @@ from edfi_api.web.prepared_requests import (
     DOCUMENT_ID,
     PREPARED,
     CarriedOut,
+    Found,
     PreparedRequest,
 )
 from meadowlark.serving.lean_handler import LeanRequest
@@ -80,6 +81,16 @@ class PlainRequest(NamedTuple):
     correlation_id: str | None
 
 
+class ReadWithOthers(NamedTuple):
+    """What was read for a request together with others, and when that began, by `time.perf_counter`."""
+
+    found: Found = None
+    began: float = 0.0
+
+
+ALONE = ReadWithOthers()
+
+
 class PreparedRequests:
     """The prepared requests of a process, by kind; the oldest ones are dropped where there are too many. `put_back`
     puts the connections of the thread back into the pool, `observe` counts and logs an answer."""
@@ -122,23 +133,42 @@ class PreparedRequests:
         kind = sha256(text.encode()).digest()
         return PlainRequest(kind, self._kept.get(kind), document_id, length, sent)
 
+    def read_together(self, requests: Sequence[PlainRequest]) -> list[ReadWithOthers]:
+        """Read what these requests need, which are all read together."""
+        began = perf_counter()
+        prepared = [(each.kept.request, each.document_id) for each in requests if each.kept is not None]
+        read = prepared[0][0].read_together
+        assert read is not None  # noqa: S101  They are read together.
+        try:
+            return [ReadWithOthers(found, began) for found in read(prepared)]
+        finally:
+            self._put_back()
+
     def _sent_correlation_id(self, fields: Fields) -> str | None:
         values = (",".join([value for name, value in fields if name == wanted]) for wanted in self._of_correlation)
         return next((value for value in values if value), None)
 
     def answer(
-        self, plain: PlainRequest, scope: Scope, body: bytes, protocol: HTTPProtocol, *, is_last: bool
+        self,
+        plain: PlainRequest,
+        scope: Scope,
+        body: bytes,
+        protocol: HTTPProtocol,
+        *,
+        is_last: bool,
+        read: ReadWithOthers = ALONE,
     ) -> WSGIEnvironment | None:
         """Answer the request, on a connection that is then closed if it is the last one there. Otherwise return the
         variables with which it has to go the long way."""
-        kept, began = plain.kept, perf_counter()
+        kept, began = plain.kept, read.began or perf_counter()
         if kept is None or not kept.request.is_current():
             return {}
         request, correlation_id = kept.request, chosen_correlation_id(plain.correlation_id)
         context = current_id.set(correlation_id)
         try:
             try:
-                done = request.carry_out(plain.document_id, partial(_as_django, kept, scope, body, correlation_id))
+                as_django = partial(_as_django, kept, scope, body, correlation_id)
+                done = request.carry_out(plain.document_id, as_django, read.found)
             finally:
                 self._put_back()
             if isinstance(done, CarriedOut):

@@ -41,6 +41,10 @@ _SHORT_SWITCH_SECONDS = 0.0003
 _log = logging.getLogger("meadowlark.serving")
 
 
+# In place of a client: work for requests of several clients, each of which takes little time.
+TOGETHER = ""
+
+
 class Turns:
     """Work on up to `threads` requests at a time, of all clients together; up to `most_waiting` of each client wait."""
 
@@ -69,11 +73,9 @@ class Turns:
         Only API clients are known. Others, such as probes of a balancer, have turns by their address, and leave a
         client alone.
         """
+        if is_known and client != self._last:
+            self.notice(client)
         with self._lock:
-            if is_known and client != self._last:
-                if self._last:
-                    self._shared_until = monotonic() + _SECONDS_ABSENT
-                self._last = client
             at_work = self._at_work.get(client, 0)
             if not self._free or (at_work and at_work >= self._share_of(client, is_shared=self._is_shared())):
                 return self._wait(client, work)
@@ -96,6 +98,18 @@ class Turns:
             with self._lock:
                 following = self._finish_and_take_next(client, seconds)
         return True
+
+    def notice(self, client: str) -> None:
+        """Take note that an API client has sent a request: two that do so share the threads."""
+        with self._lock:
+            if self._last and client != self._last:
+                self._shared_until = monotonic() + _SECONDS_ABSENT
+            self._last = client
+
+    def queue(self, client: str, work: Work) -> None:
+        """Have the work of a client done by a thread that finishes other work, such as the one that calls this."""
+        with self._lock:
+            self._waiting.setdefault(client, deque()).append(work)
 
     def _is_shared(self) -> bool:
         return monotonic() < self._shared_until
@@ -122,7 +136,7 @@ class Turns:
         if not at_work and client not in self._waiting:
             self._seconds.pop(client, None)
             self._computing.discard(client)
-        elif seconds is not None:
+        elif seconds is not None and client != TOGETHER:
             self._count(client, seconds)
         if self._computing or self._interval != self._usual_interval:
             self._set_switch_interval()

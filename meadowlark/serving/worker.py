@@ -35,6 +35,7 @@ from meadowlark.serving.gateway import Gateway
 from meadowlark.serving.large_answers import Senders
 from meadowlark.serving.process import deliver_stop_signals, give_small_blocks_back
 from meadowlark.serving.request_bodies import RequestBodies
+from meadowlark.serving.request_groups import RequestGroups
 from meadowlark.serving.rsgi import Fields, HTTPProtocol, Scope
 from meadowlark.serving.turns import Caller, Turns
 
@@ -143,7 +144,11 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
         self._bodies = RequestBodies(api_settings.MAX_BODY_BYTES, self.request_seconds)
         sys.setswitchinterval(_SWITCH_SECONDS)
         self._senders = Senders(ThreadPoolExecutor(self.cfg.threads, thread_name_prefix="large-answer"))
-        self._turns = Turns(self.cfg.threads, min(_MOST_WAITING, self.cfg.worker_connections // 2))
+        most_waiting = min(_MOST_WAITING, self.cfg.worker_connections // 2)
+        self._turns = Turns(self.cfg.threads, most_waiting)
+        # The access log is written from the variables of WSGI.
+        self._prepared = None if self.log.access_log_enabled else getattr(self.wsgi, "prepared_requests", None)
+        self._groups = self._prepared and RequestGroups(self._turns, self._prepared, self.cfg.threads, most_waiting)
         self._delayed = DelayedAnswers(_REFUSED_AFTER, self.cfg.worker_connections)
         self._busy: dict[object, str] = {}
         self._ports = {each.getsockname()[1] for each in self.sockets if each.family != socket.AF_UNIX}
@@ -195,8 +200,8 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
             getattr(self.wsgi, "caller_of", _by_address),
             self._stopping,
             self._log_access if self.log.access_log_enabled else None,
-            # The access log is written from the variables of WSGI.
-            None if self.log.access_log_enabled else getattr(self.wsgi, "prepared_requests", None),
+            self._prepared,
+            self._groups,
         )
 
         def handle(scope: Scope, protocol: HTTPProtocol) -> None:

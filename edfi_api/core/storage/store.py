@@ -29,7 +29,7 @@ from edfi_api.core.storage.driver.execution import (
     holding,
     run_with_retries,
 )
-from edfi_api.core.storage.driver.prepared_statements import bound
+from edfi_api.core.storage.driver.prepared_statements import BoundStatement, Row, bound
 from edfi_api.core.storage.driver.sql import Sql, statements_of
 from edfi_api.core.storage.exceptions import DocumentExists, DocumentNotFound, IdentityConflict
 from edfi_api.core.storage.row_policy import RowPolicy
@@ -165,11 +165,16 @@ class Reading:
         self._policy = policy
         self._using = using
 
-    def __call__(self, document_uuid: UUID) -> StoredDocument | None:
-        statement = self._statement.with_value(self._place, document_uuid)
+    def statement(self, document_uuid: UUID) -> BoundStatement:
+        """The statement that reads the document."""
+        return self._statement.with_value(self._place, document_uuid)
+
+    def __call__(self, document_uuid: UUID, rows: Sequence[Row] | None = None) -> StoredDocument | None:
+        """What `get` returns. `rows` are those of the statement, if it has been executed."""
         for _ in attempts():
             try:
-                rows = execute_bound(statement, self._using)
+                if rows is None:
+                    rows = execute_bound(self.statement(document_uuid), self._using)
                 if not rows:
                     return None
                 if self._policy is None:
@@ -181,7 +186,8 @@ class Reading:
                 values = {**self._key, "document_uuid": document_uuid}
                 DeniedRequest(self._policy, TESTS_OF_STORED, values, self._using).explain_using()
             except StatementAborted:
-                continue
+                pass
+            rows = None
         raise TooMuchContention
 
 

@@ -21,6 +21,7 @@ from meadowlark.serving.delayed_answers import DelayedAnswers
 from meadowlark.serving.gateway import Gateway
 from meadowlark.serving.large_answers import Senders
 from meadowlark.serving.request_bodies import RequestBodies
+from meadowlark.serving.request_groups import RequestGroups
 from meadowlark.serving.turns import Turns
 from tests.conftest import new_token
 from tests.core.security.profiles.definitions import profile_xml
@@ -94,6 +95,7 @@ def new_gateway() -> Iterator[Gateway]:
     """A gateway to the WSGI application. The connections that it has taken are closed at the end."""
     application = _wsgi().application
     variables = environ.FIXED | {"SERVER_NAME": "testserver", "SERVER_PORT": "80"}
+    turns = Turns(1, most_waiting=1)
     with ThreadPoolExecutor(1) as senders:
         try:
             yield Gateway(
@@ -103,11 +105,12 @@ def new_gateway() -> Iterator[Gateway]:
                 Senders(senders),
                 busy={},
                 seconds=1,
-                turns=Turns(1, most_waiting=1),
+                turns=turns,
                 delayed=DelayedAnswers(1, 1),
                 caller_of=application.caller_of,
                 stopping=Event(),
                 prepared=application.prepared_requests,
+                groups=RequestGroups(turns, application.prepared_requests, most_at_work=1, most_waiting=100),
             )
         finally:
             _wsgi()._pool._close_idle(DEFAULT_DB_ALIAS)

@@ -1,16 +1,18 @@
-"""Executes statements: prepared, in one round trip each, with retries after concurrent writes; and how statements end.
+"""Executes statements: prepared, in one round trip each or together, with retries after concurrent writes; and how
+statements end.
 
 Constraint violations pass through; the store interprets them.
 """
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from django.db import (
+    DatabaseError,
     InterfaceError,
     InternalError,
     OperationalError,
@@ -24,7 +26,15 @@ from psycopg import errors
 from psycopg.errors import QueryCanceled, ReadOnlySqlTransaction
 
 from edfi_api.common.back_off import BackOff
-from edfi_api.core.storage.driver.prepared_statements import BoundStatement, Row, bound, forget, run, run_unprepared
+from edfi_api.core.storage.driver.prepared_statements import (
+    BoundStatement,
+    Row,
+    bound,
+    forget,
+    run,
+    run_together,
+    run_unprepared,
+)
 from edfi_api.core.storage.driver.sql import Sql
 
 
@@ -41,6 +51,8 @@ def is_outage(error: BaseException) -> bool:
 Result = TypeVar("Result")
 
 ATTEMPTS = 12
+# The second one tells whether the database is still there after a connection was lost.
+_ATTEMPTS_TOGETHER = 2
 # No further retry begins after so many seconds of them: each may have waited for a server that hangs.
 _RETRY_SECONDS = 20.0
 _FIRST_PAUSE_SECONDS = 0.005
@@ -197,6 +209,26 @@ def fetch_in_time(statement: Sql, milliseconds: int, using: str) -> list[Row] | 
         # The transaction may be a caller's.
         execute(_SET.with_values(timeout=timeout, seq_scan=seq_scan), using)
     return found
+
+
+def execute_together(statements: Sequence[BoundStatement], using: str) -> list[list[Row] | None]:
+    """Execute statements that only read, in one round trip if that is possible, and return the rows of each.
+
+    None in place of rows: this statement has to be executed alone, where it raises its error. Raises Django's database
+    errors if there is no connection.
+    """
+    connection = connections[using]
+    alone: list[list[Row] | None] = [None] * len(statements)
+    if connection.in_atomic_block or connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"):
+        return alone
+    for _ in range(_ATTEMPTS_TOGETHER):
+        connection.ensure_connection()
+        try:
+            with connection.wrap_database_errors:
+                return run_together(statements, connection.connection)
+        except (DatabaseError, InterfaceError):
+            connection.close()
+    return alone
 
 
 def _run(statement: BoundStatement, connection: BaseDatabaseWrapper) -> list[Row]:

@@ -7,17 +7,18 @@ the store's statements use are supported.
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from select import POLLIN, POLLOUT, poll
 from typing import Any, NamedTuple
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from psycopg import Connection, DataError, OperationalError
 from psycopg.errors import error_from_result
-from psycopg.pq import DiagnosticField, ExecStatus
+from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGconn, PGresult
 
 from edfi_api.core.storage.driver.sql import Sql
@@ -27,6 +28,8 @@ Row = tuple[Any, ...]
 
 # The number of distinct query-by-example statements is unbounded; the least recently used are deallocated.
 _MOST_PREPARED = 200
+# Of the rows of several statements, how much is in memory at a time, in bytes.
+_MOST_BYTES_TOGETHER = 2 * 2**20
 _SUCCEEDED = (int(ExecStatus.TUPLES_OK), int(ExecStatus.COMMAND_OK))
 _FATAL_SEVERITIES = (b"FATAL", b"PANIC")
 # `%(name)s`, and the type to which it is cast, if there is one.
@@ -97,6 +100,57 @@ def run_unprepared(statement: BoundStatement, connection: Connection[Any]) -> li
     pgconn = connection.pgconn
     result = _checked(pgconn.exec_params(statement.compiled.sql, statement.values), pgconn)
     return _rows(result, _readers(result))
+
+
+def run_together(statements: Sequence[BoundStatement], connection: Connection[Any]) -> list[list[Row] | None]:
+    """Execute statements that only read, in one round trip, and return the rows of each; None for one that has failed,
+    for those after it, and for what exceeds `_MOST_BYTES_TOGETHER`.
+
+    libpq's pipeline mode sends them without waiting in between, so this process and the session wake up once for all.
+    The connection is closed if it cannot be used any more. Raises psycopg's errors.
+    """
+    pgconn, free = connection.pgconn, _MOST_BYTES_TOGETHER
+    prepared = [_prepared_on(connection, statement.compiled) for statement in statements]
+    found: list[list[Row] | None] = []
+    pgconn.enter_pipeline_mode()
+    try:
+        for each, statement in zip(prepared, statements, strict=True):
+            pgconn.send_query_prepared(each.name, statement.values)
+        pgconn.pipeline_sync()
+        for each, result in zip(prepared, _pipeline_results(pgconn), strict=True):
+            rows = None
+            if result.status in _SUCCEEDED and free > 0:
+                each.readers = each.readers or _readers(result)
+                rows = _rows(result, each.readers)
+                free -= sum(len(value) for row in rows for value in row if isinstance(value, bytes))
+            found.append(rows)
+        pgconn.exit_pipeline_mode()
+    except BaseException:  # Another statement would meet what is left of these.
+        pgconn.finish()
+        raise
+    return found
+
+
+def _pipeline_results(pgconn: PGconn) -> Iterator[PGresult]:
+    """Yield the result of each statement of a pipeline, up to its end."""
+    socket = poll()
+    socket.register(pgconn.socket, POLLIN | POLLOUT)
+    while pgconn.flush():
+        socket.poll()
+        pgconn.consume_input()
+    socket.modify(pgconn.socket, POLLIN)
+    while True:
+        while pgconn.is_busy():
+            socket.poll()
+            pgconn.consume_input()
+        result = pgconn.get_result()
+        if result is None:  # It separates the results of two statements.
+            if pgconn.status == ConnStatus.BAD:
+                raise OperationalError(pgconn.get_error_message())
+        elif result.status == ExecStatus.PIPELINE_SYNC:
+            return
+        else:
+            yield result
 
 
 def forget(connection: Connection[Any]) -> None:
