@@ -131,7 +131,7 @@ def _migrate_data_stores() -> None:
 
 
 def _print_credentials(options: argparse.Namespace) -> None:
-    """Makes what is requested for a demonstration. The client is the last: where it exists, the district is loaded."""
+    """Make what is requested for a demonstration. The client is the last: where it exists, the district is loaded."""
     made: dict[str, Any] = {}
     if options.demo_administrator:
         made["administrator"] = make_administrator(options.demo_administrator)

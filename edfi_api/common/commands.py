@@ -55,7 +55,7 @@ def text(given: str) -> str:
 
 
 def not_empty(given: str) -> str:
-    """Refuses an empty argument, often the result of an unset shell variable."""
+    """Refuse an empty argument, often the result of an unset shell variable."""
     if not given:
         raise ArgumentTypeError("it is empty")
     return given

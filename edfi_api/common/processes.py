@@ -31,7 +31,7 @@ def _begin() -> None:
 
 
 def _end_with_parent() -> None:
-    """Exits when the parent is gone: if that is killed, the pool's workers would otherwise wait for work for ever."""
+    """Exit when the parent is gone: if that is killed, the pool's workers would otherwise wait for work for ever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

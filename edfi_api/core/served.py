@@ -63,7 +63,7 @@ def compilation_of(sources: Sequence[Path], cache_dir: Path | None) -> Compilati
 
 
 def compiled(sources: Sequence[Path]) -> Compilation:
-    """Compiles MetaEd projects together, and adds ApiSchema files to their surface.
+    """Compile MetaEd projects together, and add ApiSchema files to their surface.
 
     XML schemas need MetaEd text: ApiSchema files lack the order in which elements were declared. They are generated
     here, in a twelfth of the time of the compilation, because a cached surface has no model, and generating them later

@@ -62,7 +62,7 @@ class Stopped(BaseException):
 
 
 def main() -> int:
-    """Serves until a signal (exit status 0) or a failure (1, with the reason on standard error)."""
+    """Serve until a signal (exit status 0) or a failure (1, with the reason on standard error)."""
     parser = argparse.ArgumentParser(prog="python -m meadowlark.run", description="Serve Meadowlark on this machine.")
     parser.add_argument(
         "--demo", nargs="?", const=DEMO_STUDENTS, metavar="STUDENTS", help="with a district of so many students"
@@ -131,7 +131,8 @@ class Exchange:
         self._due = 0.0
 
     def ensure_running(self) -> None:
-        """Looks every half a minute; without connections there is no process that would take memory for nothing."""
+        """Start the process if it is needed, which is looked up every half a minute; without connections there is no
+        process that would take memory for nothing."""
         if (self._process and self._process.poll() is None) or time.monotonic() < self._due:
             return
         self._due = time.monotonic() + _SECONDS_BETWEEN_LOOKS

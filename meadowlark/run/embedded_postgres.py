@@ -201,7 +201,7 @@ class EmbeddedPostgres:
 
 
 def _run_command(command: Sequence[str], database_url: str) -> int:
-    """Runs a command with both addresses of the database set; returns its exit status, 128 + N when signal N ended
+    """Run a command with both addresses of the database set; return its exit status, 128 + N when signal N ended
     it."""
     addresses = {"DATABASE_URL": database_url, "MEADOWLARK_RULE_DATABASE_URL": RULE_URL}
     process = subprocess.Popen(command, env=os.environ | addresses)
@@ -248,7 +248,7 @@ def _server(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _remove_left_behind() -> None:
-    """Removes temporary homes whose owners were killed: their locks are free. Considers only homes with a data folder,
+    """Remove temporary homes whose owners were killed: their locks are free. Consider only homes with a data folder,
     which is created after the lock, since an owner that has just created its home does not hold the lock yet."""
     temporary = Path(tempfile.gettempdir())
     begun = [*temporary.glob(f"{_TEMPORARY}*/postgres"), *temporary.glob(f"{_TEMPORARY}*/postgres.new")]
@@ -289,7 +289,7 @@ def _lock(home: Path, mode: str = "w") -> IO[str]:
 
 
 def _stop_servers(data: Path) -> None:
-    """Stops the servers of the data folder, including one left by a killed owner. The caller holds the lock.
+    """Stop the servers of the data folder, including one left by a killed owner. The caller holds the lock.
 
     First by fast shutdown, which disconnects clients and writes a checkpoint; after a timeout by immediate shutdown. At
     once by that while it recovers from a crash: PostgreSQL 18 may never end after a fast shutdown then, and the next
@@ -353,7 +353,7 @@ def _run(command: Sequence[str], folder: Path, text_in: str = "") -> None:
 
 
 def _restrict_connections(data: Path, port: LoginPort | None) -> None:
-    """Writes pg_hba.conf and pg_ident.conf: only the account of this process may connect, even where the server itself
+    """Write pg_hba.conf and pg_ident.conf: only the account of this process may connect, even where the server itself
     runs as `nobody`, and the role of the port. Written at each start, because homes of earlier versions trusted all
     local accounts."""
     try:

@@ -91,7 +91,7 @@ def _require_change_of_account() -> None:
 
 
 def _become(account: pwd.struct_passwd) -> list[str]:
-    """Drops all of root's privileges, and prevents regaining them through setuid programs."""
+    """Drop all of root's privileges, and prevent regaining them through setuid programs."""
     identity = [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
     return ["setpriv", *identity, "--inh-caps=-all", "--no-new-privs"]
 
@@ -141,7 +141,7 @@ def ending_with_us(command: Sequence[str], number: signal.Signals) -> list[str]:
 
 
 def end_session(process: subprocess.Popen[bytes], seconds: float) -> None:
-    """Ends a process that was started with `start_new_session`, and the rest of its session.
+    """End a process that was started with `start_new_session`, and the rest of its session.
 
     The process gets SIGTERM; after `seconds`, or once it has ended, the remaining processes of its group are killed.
     """

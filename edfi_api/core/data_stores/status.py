@@ -35,7 +35,7 @@ class StoreStatus:
 
 
 def read_status(database: Database) -> StoreStatus:
-    """Connects to the database, which takes 2 seconds at most, and closes the connection."""
+    """Connect to the database, which takes 2 seconds at most, and close the connection."""
     try:
         using = alias_of(database)
     except ConnectionUnusable as error:

@@ -53,7 +53,7 @@ class Person:
         return cls(body.person, body.number, body.resource.identity[0].steps[0])
 
     def condition(self, alias: str, value: str) -> str:
-        """Finds the person of this unique id; of the columns of `document_person` those before the person's own are
+        """Find the person of this unique id; of the columns of `document_person` those before the person's own are
         NULL, which lets the index serve the join."""
         if self.kind is None:
             of_type = f"{alias}.resource_type_id = {self.number}"

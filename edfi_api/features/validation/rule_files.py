@@ -66,7 +66,7 @@ class RuleSet:
 
 
 def rule(**members: Any) -> Callable[[Find], Find]:
-    """Marks a function as a rule; the members are those of a file of SQL, and `source` may be in `rules.toml`.
+    """Mark a function as a rule; the members are those of a file of SQL, and `source` may be in `rules.toml`.
 
     The function takes a `RuleContext` and returns or yields instances of `Violation`.
     """

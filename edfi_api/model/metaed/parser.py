@@ -316,7 +316,7 @@ def _quotation_hint(refusal: RefusedToken) -> str:
 
 
 def _spelling_hint(refusal: RefusedToken, text: str) -> str:
-    """Suggests the phrase that is most similar to the words from here on."""
+    """Suggest the phrase that is most similar to the words from here on."""
     words = _words_from(refusal.found, text)
     phrases = refusal.vocabulary.phrases
     candidates = {phrases[terminal] for terminal in refusal.accepted if terminal in phrases} - NOT_ADVISED
@@ -325,7 +325,7 @@ def _spelling_hint(refusal: RefusedToken, text: str) -> str:
 
 
 def _declaration_hint(refusal: RefusedToken, text: str) -> str:
-    """Suggests the longer phrase that the last token and this one form in the right case: `Domain Entity`."""
+    """Suggest the longer phrase that the last token and this one form in the right case: `Domain Entity`."""
     previous, vocabulary = refusal.previous, refusal.vocabulary
     if previous is None or previous.type not in vocabulary.declaration_openers:
         return ""

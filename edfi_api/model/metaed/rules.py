@@ -346,7 +346,7 @@ def _wrong_common_extension(prop: Property, extended: Entity, model: Model) -> I
 
 
 def limits_leave_room(model: Model) -> Iterator[Problem]:
-    """Reports a plain property or shared type whose limits no value can satisfy."""
+    """Report a plain property or shared type whose limits no value can satisfy."""
     plain = (prop for prop in _properties(model) if prop.target is None)
     limited_values: tuple[Entity | Property, ...] = (*model.of_kind(*SHARED_KINDS), *plain)
     for limited in limited_values:

@@ -37,7 +37,7 @@ PathMap = Callable[[JsonPath], JsonPath]
 
 
 def published_paths(project: Project, resource: str) -> PathMap:
-    """Maps the paths of the derivation rules to those of the published API, which differ in a few names."""
+    """Map the paths of the derivation rules to those of the published API, which differ in a few names."""
     renamed = {
         JsonPath.parse(deviation.path).steps: deviation.published_name
         for deviation in project.published_deviations

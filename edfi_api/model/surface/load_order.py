@@ -81,7 +81,7 @@ def _targets(resource: Resource, *, only_required: bool) -> Iterator[ResourceNam
 
 
 def without_circles(targets: Targets, required: Targets) -> Targets:
-    """Removes first the optional edges inside each cycle, then the required ones if they still form a cycle: subclasses
+    """Remove first the optional edges inside each cycle, then the required ones if they still form a cycle: subclasses
     can require their superclass without a cycle among the documents."""
     for kept_inside in (required, {name: set[ResourceName]() for name in targets}):
         for circle in _circles(targets):
@@ -208,7 +208,7 @@ class Dependencies:
 
 
 def _rewired(targets: Targets, person: ResourceName, associations: frozenset[ResourceName]) -> Targets:
-    """Replaces dependencies on the person by dependencies on the associations, except those of the associations."""
+    """Replace dependencies on the person by dependencies on the associations, except those of the associations."""
     return {
         name: (found - {person}) | associations if person in found and name not in associations else found
         for name, found in targets.items()

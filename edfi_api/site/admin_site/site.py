@@ -72,7 +72,7 @@ class AdministrationPages(ModelAdmin):  # type: ignore[type-arg]  # Django's tak
         ]
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
-        """Returns nothing: Django uses no result."""
+        """Log the deletions one by one, and return nothing: Django uses no result."""
         for each in queryset:
             super().log_deletions(request, cast("QuerySet[Model]", [each]))
 

@@ -143,7 +143,7 @@ def _record(entry: Entry, outcome: CommandOutcome) -> None:
 
 @contextmanager
 def _stop_signals() -> Iterator[int]:
-    """Yields a file descriptor that is readable after SIGTERM or SIGINT."""
+    """Yield a file descriptor that is readable after SIGTERM or SIGINT."""
     readable, writable = os.pipe()
     before = {number: signal.signal(number, lambda *_: os.write(writable, b".")) for number in _TO_STOP}
     try:

@@ -123,7 +123,7 @@ def code_page(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters("code", "password")
 @csrf_protect
 def set_up_page(request: HttpRequest) -> HttpResponse:
-    """Shows a key as a QR code until a first code is right; then the recovery codes, once. In the middle of a login."""
+    """Show a key as a QR code until a first code is right; then the recovery codes, once. In the middle of a login."""
     login = sessions.pending(request)
     if login is None:
         return _begin_set_up(request)

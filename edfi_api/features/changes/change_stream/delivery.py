@@ -299,7 +299,7 @@ def _seconds_to_retry(deliveries: Iterable[Delivery]) -> float | None:
 
 @contextmanager
 def _failures_of(handler: Handler, using: str) -> Iterator[list[str]]:
-    """Yields a list that contains the traceback after the block if the handler has failed. Catches every exception of
+    """Yield a list that contains the traceback after the block if the handler has failed. Catches every exception of
     the handler, except when the database connection is lost."""
     failed: list[str] = []
     try:

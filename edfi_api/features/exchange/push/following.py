@@ -183,7 +183,7 @@ def send_whole(
     send: Callable[[Callable[[], None]], None],
     using: str,
 ) -> int:
-    """Returns the version after which changes are still to be sent, and what is asked for. What was sent before and is
+    """Send everything, and return the version after which changes are still to be sent. What was sent before and is
     not here any more, or may not be read, is deleted there. Raises RemoteFailed."""
     # Before the snapshot, which then has every change up to it.
     version = newest(using).settled

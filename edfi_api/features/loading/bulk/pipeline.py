@@ -135,7 +135,7 @@ class _UnderWay:
 
     @cached_property
     def write_set(self) -> WriteSet:
-        """Waits until the batch has been prepared."""
+        """Wait until the batch has been prepared."""
         return write_set([part.resource for part in self.work.parts], self.prepared.result().aliases.values())
 
 

@@ -63,7 +63,7 @@ class Nats:
         timeout_seconds: float = 30,
         outage_seconds: float = 240,
     ) -> None:
-        """Creates the stream if it does not exist; its retention is configured in the broker."""
+        """Create the stream if it does not exist; its retention is configured in the broker."""
         self._consumer, self._servers, self._stream, self._subject = consumer, list(servers), stream, subject
         self._timeout, self._longest_outage = timeout_seconds, outage_seconds
         self._client: Any = None
