@@ -160,8 +160,7 @@ class Guides:
         return tuple(Section(title, tuple(_guides(text))) for title, text in zip(titles, texts, strict=True))
 
     def page(self, address: str) -> RenderedPage | None:
-        """The page at this address, the list of pages at the empty one; None if there is none. Rendered at the first
-        call."""
+        """The page at this address, the list of pages at the empty one; None if there is none."""
         path = self._pages.get(address)
         if path is None:
             return None

@@ -247,8 +247,7 @@ class AdminMessageMiddleware(AdminOnly, MessageMiddleware):
 
 
 class BoundedUpload(FileUploadHandler):
-    """Refuses a form that is longer than the server receives, before anything of it is kept. The next handlers take the
-    files."""
+    """Refuses a form that is longer than the server receives, before it is kept. The next handlers take the files."""
 
     def handle_raw_input(self, input_data: Any, META: Any, content_length: int, *_: Any, **__: Any) -> None:
         """Raise RequestDataTooBig."""

@@ -201,8 +201,7 @@ class EmbeddedPostgres:
 
 
 def _run_command(command: Sequence[str], database_url: str) -> int:
-    """Run a command with both addresses of the database set; return its exit status, 128 + N when signal N ended
-    it."""
+    """Run a command with both addresses of the database set; return its exit status, 128 + N for a signal N."""
     addresses = {"DATABASE_URL": database_url, "MEADOWLARK_RULE_DATABASE_URL": RULE_URL}
     process = subprocess.Popen(command, env=os.environ | addresses)
 

@@ -34,8 +34,7 @@ class AmbiguousDataStore(Exception):
 
 @dataclass
 class ConnectionUnusable(Exception):
-    """A connection string is missing, cannot be decrypted or read, or is not allowed. `reason` contains no part of the
-    string."""
+    """A connection string is missing, cannot be decrypted or read, or is not allowed. `reason` has no part of it."""
 
     reason: str
 

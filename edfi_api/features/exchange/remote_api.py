@@ -87,8 +87,7 @@ class RemoteTooLarge(RemoteFailed):
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """The servers to which connections are made: `ca` is a file of certificates of authorities in place of the
-    system's."""
+    """The servers to which connections are made: `ca` is a file of authorities in place of the system's."""
 
     ca: Path | None = None
     allows_plain_http: bool = False

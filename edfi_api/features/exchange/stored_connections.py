@@ -106,8 +106,7 @@ def database_of(connection: Connection) -> str:
 
 
 def consumer_of(connection: Connection) -> str:
-    """The name under which the change stream keeps the position of a push. Another connection may get the name of this
-    one."""
+    """The name under which the change stream keeps the position of a push. Another may get this one's name."""
     return f"push {connection.pk}"
 
 

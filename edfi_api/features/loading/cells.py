@@ -134,8 +134,7 @@ def put(body: dict[Any, Any], steps: Steps, value: Any) -> None:
 
 
 def with_arrays(value: Any) -> Any:
-    """The body in which objects by index have become arrays, in the order of the indexes: items without a value are
-    left out."""
+    """The body in which objects by index have become arrays, in their order: items without a value are left out."""
     if not isinstance(value, dict):
         return value
     if all(isinstance(key, int) for key in value) and value:

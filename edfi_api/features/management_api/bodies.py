@@ -333,8 +333,7 @@ class BodySerializer(serializers.Serializer[Any]):
         return fields
 
     def read(self, body: Mapping[str, Any]) -> Any:
-        """The values of a body, but for the id, by the names of their sources. Raises RequestRefused with all broken
-        rules."""
+        """The values of a body, but for the id, by the names of their sources. Raises RequestRefused."""
         try:
             values = self.run_validation(body)
         except serializers.ValidationError as error:

@@ -73,8 +73,7 @@ def disable(client: ManagementClient, *, by: str) -> None:
 
 
 def recognise(credentials: Credentials) -> ManagementClient | None:
-    """Return the active client with these credentials; otherwise None, after the same amount of work for every
-    reason."""
+    """Return the active client with these credentials; otherwise None, after the same amount of work."""
     client = client_of_key(credentials.stored_key)
     is_right = credentials.match(client.secret if client else None)
     return client if client and is_right and client.is_active else None

@@ -159,8 +159,7 @@ class ManagementSchema(AutoSchema):
         return [_tag(self.path)]
 
     def get_summary(self) -> str:
-        """Return the summary of an operation: for an action without words of its own, the path with what the method
-        does."""
+        """Return the summary of an operation: by default the path with what the method does."""
         verb = {"GET": "Shows", "POST": "Takes"}.get(self.method, self.method.capitalize())
         text = _SUMMARIES.get(self.view.action, f"{verb} {self.path}").format(tag=_tag(self.path), id="{id}")
         return f"{text} ({self.path.split('/')[1]})."

@@ -352,8 +352,7 @@ def _reload_id() -> str:
 
 
 class AuthorizationMetadataViewSet(ManagementViewSet):
-    """The rights of claim sets on each resource, in effect, for programs that authorize by the claim sets of this
-    server."""
+    """The rights of claim sets on each resource, in effect, for programs that authorize by these claim sets."""
 
     metadata_actions = frozenset({"list"})
     action_answers = {"list": (200, {"type": "array", "items": {"type": "object"}})}

@@ -64,8 +64,7 @@ class SourceDelete:
 
 @dataclass(slots=True)
 class DeleteResult:
-    """The number of deletes that were carried out here, and those that were not: changed here, or prevented by a
-    referrer."""
+    """The deletes that were carried out here, and those that were not: changed here, or prevented by a referrer."""
 
     deleted: int = 0
     changed_here: list[tuple[str, UUID]] = field(default_factory=list)

@@ -93,8 +93,7 @@ class TrackedChange:
 
 @dataclass(slots=True)
 class TrackedResult:
-    """The numbers of deletes of documents that are not here, and of key changes, that were recorded, and of those that
-    were not."""
+    """The numbers of recorded deletes of documents that are not here, and key changes, and of those that were not."""
 
     recorded: int = 0
     key_changes: int = 0

@@ -89,8 +89,7 @@ class Pending:
             return self._keep(part, group, write)
 
     def _keep(self, part: Part, group: Hashable, write: RefusedWrite) -> bool:
-        """Keep a refused write, if there is room, in place of another one if its group has many. Return whether there
-        was room."""
+        """Keep a refused write, if there is room, in place of another one if its group has many. False without room."""
         refusals = part.refusals.get(group) or Refusals(problem_type(write.problem), write)
         place = refusals.place_of(write, api_settings.REFUSALS_PER_SECOND)
         replaced = refusals.at(place)

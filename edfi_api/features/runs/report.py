@@ -187,8 +187,7 @@ def _environment(client: ApiClient) -> dict[str, Any]:
 
 
 def report_text(report: dict[str, Any]) -> str:
-    """Return the report as plain text, for terminals and mails, with a table for each of its parts that has anything to
-    say."""
+    """Return the report as plain text, for terminals and mails, with a table for each part that is not empty."""
     return "\n".join(_lines(report))
 
 

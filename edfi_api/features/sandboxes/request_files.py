@@ -54,8 +54,7 @@ class RequestFile:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a request: the status of the answer, None if it was not sent, and what is wrong with it, if
-    anything is."""
+    """The outcome of a request: the status of the answer, None if it was not sent, and what is wrong with it."""
 
     request: ExampleRequest
     status: int | None

@@ -59,8 +59,7 @@ View = Callable[..., HttpResponseBase]
 
 @admin.register(TableLoad)
 class TableLoadAdmin(ReadOnlyAdmin):
-    """The pages of uploaded tables. The list is the page of the upload; rows are made and changed by the steps after
-    it."""
+    """The pages of uploaded tables. The list is the page of the upload; later steps change rows."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(PERMISSION)

@@ -286,8 +286,7 @@ def templates_in(text: bytes) -> list[ReadTemplate]:
 
 
 def templates_named(named: str) -> list[ReadTemplate]:
-    """The kept template of this name, or those of the file. Raises InvalidTemplate, and OSError for a file that cannot
-    be read."""
+    """The kept template of this name, or those of the file. Raises InvalidTemplate, and OSError for the file."""
     kept = TableTemplate.objects.filter(name=named).first()
     if kept is not None:
         return [ReadTemplate(template_of(kept.content), kept.left_out)]

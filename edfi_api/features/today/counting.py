@@ -106,8 +106,7 @@ class SchoolYear:
     first_day: date
 
     def week(self, today: date) -> int | None:
-        """Return the number of the week of a day, 1 for the first one; None outside of the year. Weeks begin on
-        Monday."""
+        """Return the number of the week of a day, 1 for the first one; None outside of the year."""
         number = (monday(today) - monday(self.first_day)).days // _DAYS_OF_WEEK + 1
         return number if 1 <= number <= _WEEKS_OF_YEAR else None
 
@@ -231,8 +230,7 @@ class Counting:
     def absences_of_week(
         self, cursor: CursorWrapper, school: int, first: date, *, size: int, offset: int
     ) -> tuple[list[int], int]:
-        """Return a page of the events of a school in a week, the latest first, as primary keys; and the number of
-        all."""
+        """Return a page of the events of a school in a week, the latest first, as primary keys; and their number."""
         rest = timedelta(days=_DAYS_OF_WEEK - 1)
         # In this order, since the last week that dates have is not whole.
         last = min(first, self.today - rest) + rest

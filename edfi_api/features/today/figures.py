@@ -240,8 +240,7 @@ class SchoolCounts:
 
 
 def counts_of(request: HttpRequest, shown: Shown) -> SchoolCounts | None:
-    """Return what counts for a request; None if the measures of the operator cannot be used, of which a system check
-    warns."""
+    """Return what counts for a request; None if the measures cannot be used, of which a check warns."""
     try:
         return SchoolCounts(request, shown)
     except UnusableMeasures:

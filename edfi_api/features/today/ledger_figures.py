@@ -59,8 +59,7 @@ class OpenWrites:
 
 @dataclass(slots=True)
 class RefusedByDay:
-    """The refused writes of a vendor to a resource: entries by the day of their last occurrence, and open ones
-    of any day."""
+    """The refused writes of a vendor to a resource: entries by the day of their last occurrence, and open ones."""
 
     vendor: int
     name: str

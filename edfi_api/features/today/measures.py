@@ -180,8 +180,7 @@ def _problems_of(place: str, given: _Sources, needed: set[str], surface: Surface
 
 
 def _leads_to_a_value(resource: Resource, text: str, *, through_lists: bool) -> bool:
-    """Return whether documents may have a value at the path. Since the surface knows its steps, they are plain
-    names."""
+    """Return whether documents may have a value at the path. Its steps are plain names."""
     path = JsonPath.below_root(text)
     schema = find_schema(resource.json_schema, path.steps) if through_lists or ALL_ITEMS not in path.steps else None
     return schema is not None and schema.get("type") not in {"object", "array"}

@@ -80,8 +80,7 @@ class WasStopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """The options of a run: rules by identifier, categories; of no organizations but these; with these values of
-    parameters."""
+    """The options of a run: rules by identifier, categories; of no organizations but these; with these parameters."""
 
     rules: frozenset[str] = frozenset()
     categories: frozenset[str] = frozenset()

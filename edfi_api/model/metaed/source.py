@@ -98,8 +98,7 @@ def _problems(file: str, escaped: str, readable: str) -> Iterator[Problem]:
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
-    """The project, or None with the problems that prevent it. A project can have problems, too: its files are checked
-    all the same."""
+    """The project, or None with the problems that prevent it. Its files are checked all the same."""
 
     project: Project | None
     problems: tuple[Problem, ...]

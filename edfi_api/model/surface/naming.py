@@ -370,8 +370,7 @@ def _has_same_name_role(prop: Property) -> bool:
 
 
 def joined_without_overlap(parts: tuple[str, ...]) -> str:
-    """`NextSchool` and `SchoolId` are `NextSchoolId`: a part's beginning that the text already ends with is not
-    repeated."""
+    """`NextSchool` and `SchoolId` are `NextSchoolId`: the beginning of a part is not repeated."""
     text = ""
     for part in parts:
         text += part[_overlap(text, part) :]

@@ -98,8 +98,7 @@ class OdsNames:
             yield from _different(path, self._values(member))
 
     def _values(self, member: Member) -> Iterator[tuple[str, str]]:
-        """The values of a reference, each with the name of its column; one that stands for several has one only if
-        they agree."""
+        """The values of a reference, each with the name of its column; one for several only if they agree."""
         columns = self._key(member.prop)
         names = defaultdict(set)
         for value in member.values:

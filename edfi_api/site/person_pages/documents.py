@@ -114,8 +114,7 @@ class Documents:
         return self._by_name.get(name) if name else None
 
     def of_person(self, person: UUID, sizes: Mapping[ResourceName, int]) -> tuple[list[Read], dict[ResourceName, int]]:
-        """Return the latest documents that refer to the person, for each resource at most so many, and how many there
-        are."""
+        """Return the latest documents that refer to the person, so many of each resource, and their number."""
         wanted = {
             "types": [self.number(name) for name in sizes],
             "sizes": list(sizes.values()),

@@ -126,8 +126,7 @@ def _read_claims(entries: Sequence[Entry]) -> dict[Entry, datetime]:
 
 
 def _claim(entry: Entry, last: datetime, now: datetime) -> bool:
-    """Return whether it is this scheduler that starts the command: of several that have seen the same row, one changes
-    it."""
+    """Return whether it is this scheduler that starts the command: of several that see the row, one changes it."""
     seen = ScheduledCommand.objects.filter(entry=str(entry), claimed_at=last)
     return bool(seen.update(claimed_at=now, host=socket.gethostname()))
 

@@ -156,8 +156,7 @@ def _begin_set_up(request: HttpRequest) -> HttpResponse:
 
 @sensitive_post_parameters("code", "password")
 def own_page(request: HttpRequest) -> HttpResponse:
-    """A user's own second factor: how many recovery codes are left, new ones, and removing it. Both need the password
-    and a code."""
+    """A user's own second factor: the recovery codes left, new ones, and removing it, by password and code."""
     user = _logged_in_by_password(request)
     if user is None:
         raise Http404

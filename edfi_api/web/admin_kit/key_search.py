@@ -76,8 +76,7 @@ def find_keys(text: str, surface: Surface, numbers: Collection[int], most: int, 
 
 
 def find_names(text: str, numbers: Collection[int], most: int, using: str) -> list[int]:
-    """The documents with the words of the text in their names: none for a part of a key, or as long as there is no
-    index."""
+    """The documents with the words of the text in their names: none for a part of a key, or without the index."""
     index = named_resources().index(using)
     if "=" in text or "#" in text or not index.is_usable(using):
         return []

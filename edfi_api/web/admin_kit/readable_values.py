@@ -127,8 +127,7 @@ def written_timestamp(at: datetime) -> str:
 
 
 def is_time(model: type[Model], name: Any) -> bool:
-    """Return whether the model has a field of this name with times. Other names of columns are methods and
-    functions."""
+    """Return whether the model has a field of this name with times. Other columns are methods and functions."""
     try:
         return isinstance(name, str) and isinstance(model._meta.get_field(name), DateTimeField)
     except FieldDoesNotExist:

@@ -78,8 +78,7 @@ class _NamedTarget:
 
 
 class Title(str):
-    """A title; in HTML its parts that are written right to left are isolated, since they would turn the numbers next to
-    them around."""
+    """A title; in HTML its parts that are written right to left are isolated, since they would turn numbers around."""
 
     __slots__ = ()
 

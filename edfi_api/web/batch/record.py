@@ -214,8 +214,7 @@ class RecordedOperations:
             self._problems.close()
 
     def record_committed(self) -> None:
-        """Record an atomic batch that was written. It is one write: what was refused since it began is not resolved by
-        it."""
+        """Record an atomic batch that was written. It is one write: earlier refusals since it began stay."""
         if self._recorder is None:
             return
         client, data_store, at = self._singles.client, self._singles.data_store, self._began
@@ -227,8 +226,7 @@ class RecordedOperations:
                 self._record_refused(self._operations.read(noted.position), problem, (), noted.rules, self._recorder)
 
     def record_rolled_back(self) -> None:
-        """Record an atomic batch that was not written: only what was refused by itself or as a consequence is
-        recorded."""
+        """Record an atomic batch that was not written: what was refused itself, or as a consequence."""
         if self._recorder is None:
             return
         for noted, problem in self._with_problems():

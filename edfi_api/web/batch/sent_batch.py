@@ -43,8 +43,7 @@ class Mode(StrEnum):
 
 
 class Order(StrEnum):
-    """The order of a batch: operations are executed one after the other, or in an order in which they can be
-    written."""
+    """The order of a batch: operations are executed as given, or in an order in which they can be written."""
 
     GIVEN = "given"
     FREE = "free"

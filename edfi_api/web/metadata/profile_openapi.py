@@ -182,8 +182,7 @@ class ProfilePublications:
         self._lock = Lock()
 
     def names(self, tenant_id: int | None) -> list[str]:
-        """The tenant's and the shared profiles that fit the served standard, in the order in which they were first
-        stored."""
+        """The tenant's and the shared profiles that fit the served standard, in the order of their storing."""
         return [each.name for each in self._catalogs.current().visible_to(tenant_id) if not each.is_incompatible]
 
     def list(self, tenant_id: int | None) -> Publication:
@@ -191,8 +190,7 @@ class ProfilePublications:
         return publication(orjson.dumps(specifications(self._surface, ADDRESS, self.names(tenant_id))), JSON)
 
     def of(self, name: str, tenant_id: int | None) -> Publication | None:
-        """The document of the tenant's or shared profile with this name, in any case; None if there is none that
-        fits."""
+        """The document of the tenant's or shared profile with this name, in any case; None if none fits."""
         profile = self._catalogs.current().named(name, tenant_id)
         if profile is None or profile.is_incompatible:
             return None

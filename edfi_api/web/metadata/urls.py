@@ -63,8 +63,7 @@ class PublishedView(OpenView):
 
 
 class DiscoveryView(PublishedView):
-    """The discovery document, or for people a page with links: the type that the client prefers, JSON if it has no
-    preference."""
+    """The discovery document, or for people a page with links: the type that the client prefers, by default JSON."""
 
     surface: Surface = None  # type: ignore[assignment]  # Given by the route.
 

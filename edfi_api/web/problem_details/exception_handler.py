@@ -79,8 +79,7 @@ def client_error(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django's `handler500`: for a bug, mostly. The client gets only the correlation id, under which the error is
-    logged."""
+    """Django's `handler500`: for a bug, mostly. The client gets the correlation id, under which it is logged."""
     error = sys.exception()
     return _response(request, (problem_of(error) if isinstance(error, Exception) else None) or SYSTEM_ERROR)
 

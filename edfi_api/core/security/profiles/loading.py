@@ -103,8 +103,7 @@ def store_profiles(
 
 @transaction.atomic
 def remove_profile(name: str, *, by: str, tenant: Tenant | None = None) -> None:
-    """Remove a profile that the tenant can use. Raises NoSuchProfiles, and StillAssigned with the applications that are
-    bound by it."""
+    """Remove a profile that the tenant can use. Raises NoSuchProfiles, and StillAssigned with its applications."""
     (profile,) = _locked([name], tenant)
     applications = [str(application) for application in profile.applications.all()]
     if applications:

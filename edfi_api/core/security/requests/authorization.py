@@ -188,8 +188,7 @@ def upsert_actions() -> tuple[Action, ...]:
 def upsert_policy(
     client: AuthenticatedClient, resource: Resource, surface: Surface, using: str, *, further: tuple[str, ...] = ()
 ) -> RowPolicy | None:
-    """The policy of a POST; None if the claim set sets no condition on rows. Takes and raises what `row_policy`
-    does."""
+    """The policy of a POST; None without conditions on rows. Takes and raises what `row_policy` does."""
     if not api_settings.UPSERT_ASKS_UPDATE:
         return row_policy(client, resource, Action.CREATE, surface, using, further=further)
     create, update = (

@@ -89,8 +89,7 @@ def synchronize_index(using: str) -> str:
 
 
 def decides_by_ownership() -> bool:
-    """Return whether a resource claim does by default, or a claim set that an application has or that an operator has
-    made."""
+    """Return whether a resource claim does by default, or a claim set of an application or of an operator."""
     is_in_use = Q(applications__isnull=False) | Q(is_system_reserved=False)
     by_ownership = Q(grants__overrides__strategies__contains=[OWNERSHIP_BASED])
     return (

@@ -102,8 +102,7 @@ class ChangeListener:
 
 
 class Delivery:
-    """The delivery of a log to one consumer. Within the context its position is held, which is stored after each
-    batch."""
+    """The delivery of a log to one consumer. The context holds its position, stored after each batch."""
 
     def __init__(self, name: str, source: Log, resources: Collection[Resource], using: str) -> None:
         self.consumer = Consumer(name, using, source.name)

@@ -368,8 +368,7 @@ class _Window:
         self._write_corrected()
 
     def _write_corrected(self) -> None:
-        """Write refused documents again as custom functions correct them, after what these want to have written
-        first."""
+        """Write refused documents again as custom functions correct them, after what these put first."""
         for line, rank, text, problem in self.outcomes.memory.take_to_correct():
             resource = self.surface.resources[rank]
             refused = RefusedHere(resource.url_path.strip("/"), json_text.loads(text), json_text.loads(problem))
@@ -476,8 +475,7 @@ class _Window:
                 self.outcomes.take(written)
 
     def _is_to_be_corrected(self, written: Written[Place]) -> bool:
-        """Return whether the document was refused, and a function of the host may know what to do; it is kept for
-        that."""
+        """Return whether the document was refused, and kept for a function of the host that may know what to do."""
         candidate = written.candidate
         if isinstance(written.result, Outcome) or not self.corrections.has(candidate.resource.url_path.strip("/")):
             return False

@@ -309,8 +309,7 @@ class RemoteSource:
     def _read_ahead(
         self, resources: Sequence[ReadResource], read: Callable[[ReadResource], Result]
     ) -> Iterator[tuple[ReadResource, Result]]:
-        """Read ahead, and yield what `read` returns for each resource, in their order; as many as there are threads are
-        read ahead."""
+        """Read ahead, and yield what `read` returns for each resource, in their order; one per thread is read ahead."""
         under_way: deque[tuple[ReadResource, Future[Result]]] = deque()
         try:
             for resource in resources:

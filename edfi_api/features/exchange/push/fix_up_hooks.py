@@ -14,8 +14,7 @@ _MOST = 100
 
 @dataclass(frozen=True, slots=True)
 class RefusedDocument:
-    """A document that was refused there: the path of its resource (`ed-fi/students`), its body, and the problem that
-    was answered."""
+    """A document that was refused there: the path of its resource (`ed-fi/students`), its body, and the problem."""
 
     resource: str
     body: Mapping[str, Any]

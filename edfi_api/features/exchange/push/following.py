@@ -143,8 +143,7 @@ class PushDelivery(Delivery):
                 self._sender.send_again(documents, readable)
 
     def _moves_organizations(self, batch: EventBatch, readable: ReadableDocuments) -> bool:
-        """Return whether the hierarchy of organizations may have changed, which decides what may be read of
-        everything."""
+        """Return whether the hierarchy of organizations may have changed, which decides what may be read."""
         paths = {each.url_path.strip("/") for each in readable.resources if each.organization}
         return any(each.resource in paths and each.operation in _MOVES for each in batch.events)
 

@@ -90,8 +90,7 @@ class _Segment:
         return list(self._by_document.values())
 
     def ends_before(self, outbound: OutboundChange) -> bool:
-        """Return whether another document has had an identity of this one; if that is not known, it may have been
-        so."""
+        """Return whether another document has had an identity of this one; True if that is not known."""
         if self._unknown:
             return not outbound.is_delete
         owners = (self._given_up.get(identity, outbound.document_uuid) for identity in outbound.identities)

@@ -130,8 +130,7 @@ def _names(resource: Resource) -> list[ResourceName]:
 
 @dataclass(slots=True)
 class PushFigures:
-    """Numbers of documents. `refused` are those that are not accepted since, `denied` refusals that count as
-    warnings."""
+    """Numbers of documents. `refused` are those that are not accepted since, `denied` count as warnings."""
 
     written: int = 0
     deleted: int = 0
@@ -181,8 +180,7 @@ class _Segment:
         return not self.is_limited or outbound.document_uuid in self.rows
 
     def is_obsolete(self, attempt: Attempt, others: Collection[str]) -> bool:
-        """Return whether there is nothing to delete: another document has the id there, or this one was never
-        accepted."""
+        """Return whether there is nothing to delete: another document has the id, or this one was never accepted."""
         if attempt.remote_id is not None:
             return attempt.remote_id in others
         return self.is_limited and self.is_refused(attempt.outbound.document_uuid)

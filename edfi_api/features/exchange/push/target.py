@@ -114,8 +114,7 @@ class Target:
         self._keeps_keys: set[ResourceName] = set()
 
     def works(self, attempts: Sequence[Attempt]) -> list[Callable[[], list[Outcome]]]:
-        """Calls that send these attempts, which do not depend on each other; each may be made by a thread of its
-        own."""
+        """Calls that send these attempts, which do not depend on each other; each may have a thread of its own."""
         in_batches, alone = _divided(attempts) if self._takes_batches else ([], attempts)
         return [
             *(partial(self._send_batch, run) for run in self._runs(in_batches)),

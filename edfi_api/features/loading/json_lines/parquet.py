@@ -32,8 +32,7 @@ _ROUNDING = Context(prec=1_000, rounding=ROUND_HALF_UP)
 
 @contextmanager
 def into_parquet(folder: Path, resources: Iterable[Resource]) -> Iterator[WriteResource]:
-    """A file for each resource, named after it, without rows for one without documents; PyArrowMissing if that cannot
-    be."""
+    """A file for each resource, named after it, also without rows. Raises PyArrowMissing."""
     if pyarrow is None:
         raise PyArrowMissing
 

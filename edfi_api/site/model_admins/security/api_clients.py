@@ -152,8 +152,7 @@ class ExternalIdentityInline(admin.StackedInline):  # type: ignore[type-arg]
 
 
 def secret_context(request: HttpRequest, client: ApiClient, credentials: Credentials) -> dict[str, Any]:
-    """Return what the page of a new secret shows in addition to it. The link is made here, while the secret is
-    known."""
+    """Return what the page of a new secret shows in addition to it. The link is made while the secret is known."""
     root = base_of(request)
     return {
         "link": f"{root}/{addresses.SHOWN_ONCE}#{make_link(client, credentials)}",

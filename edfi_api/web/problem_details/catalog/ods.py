@@ -53,8 +53,7 @@ _UNKNOWN = RefusedAttempt()
 
 
 def media_type(problem: Problem, attempt: RefusedAttempt) -> str:
-    """The Content-Type of the answer: what is refused before there is a resource is `application/problem+json` there,
-    too."""
+    """The Content-Type of the answer: `application/problem+json` before there is a resource, too."""
     is_early = problem.status in _EARLY or (problem.status == 404 and not attempt.is_item)
     is_early = is_early or (problem.status == 405 and attempt.method not in ("PUT", "DELETE", "POST"))
     return MEDIA_TYPE if is_early or not OdsCompatibility.PROBLEM_MEDIA_TYPE.applies else _JSON

@@ -12,8 +12,7 @@ from references.exceptions import MissingTarget, UnresolvedReference
 
 
 def error_in_served_names(error: Exception, resource: Resource | None) -> Exception:
-    """The error about a body of this resource with the paths that clients know; the same if they are those of the
-    schema."""
+    """The error about a body of this resource with the paths that clients know; or the same error."""
     if isinstance(error, KeyChangeContradicts):
         resource = error.resource
     if resource is None or not resource.served_names:

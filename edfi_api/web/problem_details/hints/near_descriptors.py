@@ -68,8 +68,7 @@ Near = dict[int, str]
 
 
 def readable_near_descriptors(uri: str, resource: Resource, attempt: AttemptedRequest) -> list[str]:
-    """The URIs of the near descriptors of this resource that the client may read, those of the namespace of `uri`
-    first."""
+    """The URIs of the near descriptors of this resource that the client may read, those of `uri`'s namespace first."""
     if attempt.surface is None or attempt.client is None or attempt.using is None or len(uri) > _LONGEST:
         return []
     near = _nearest(uri, database_state(attempt.using).value(_StoredDescriptors).of(resource.name))

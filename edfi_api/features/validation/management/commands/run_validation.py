@@ -87,8 +87,7 @@ class Command(DataStoreCommand):
             raise CommandError("Not all rules were run completely.")
 
     def _run_requested(self, options: RunOptions, database: str) -> bool:
-        """Return whether all runs that clients have requested were complete. One that was stopped is not begun
-        again."""
+        """Return whether all runs that clients have requested were complete. A stopped one is not begun again."""
         is_whole = True
         while wanted := next_request(database):
             try:
