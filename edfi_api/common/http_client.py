@@ -75,8 +75,7 @@ _deadline = threading.local()
 
 
 class _TimedReader(io.RawIOBase):
-    """Reads from a socket until the deadline of the request: each single read has a limit, of which there may be any
-    number."""
+    """Reads from a socket until the deadline of the request: each read has a limit, and there may be many."""
 
     def __init__(self, raw: io.RawIOBase, sock: socket.socket) -> None:
         self._raw, self._sock, self._until = raw, sock, _deadline.at

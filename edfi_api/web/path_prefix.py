@@ -60,8 +60,7 @@ class PathPrefixMiddleware:
 
 
 def _forwarded(request: HttpRequest) -> str:
-    """Return the path that proxies have removed: each has added its own, the outermost first. A text that is no path is
-    ignored."""
+    """Return the path that proxies have removed: each has added its own, the outermost first. Others are ignored."""
     sent = request.META.get(HEADER)
     return "".join(as_prefix(each) or "" for each in sent.split(",")) if sent else ""
 

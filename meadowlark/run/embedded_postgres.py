@@ -304,8 +304,7 @@ def _stop_servers(data: Path) -> None:
 
 
 def _recovers(data: Path) -> bool:
-    """Return whether the server has restarted after a crash and is not ready again, by its log, which is new at each
-    start."""
+    """Return whether the server has restarted after a crash and is not ready again, by its new log."""
     log = data.with_name(_LOG)
     text = log.read_text(errors="replace") if log.exists() else ""
     return text.rfind(_RESTARTS) > text.rfind(_IS_READY)

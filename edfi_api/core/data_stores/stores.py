@@ -307,8 +307,7 @@ def visible_to(tenant: Tenant | int | None) -> Q:
 
 
 def refuse_taken_name(row: Model, others: Q) -> None:
-    """Raise ValidationError if another one of the rows `others` has the name of `row`. Constraints enforce this in the
-    database."""
+    """Raise ValidationError if another one of the rows `others` has the name of `row`. Constraints ensure it, too."""
     same_name = Q(name=row.name)  # type: ignore[attr-defined]
     taken = type(row)._default_manager.filter(others, same_name).exclude(pk=row.pk)
     if taken.exists():

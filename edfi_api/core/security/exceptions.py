@@ -31,8 +31,7 @@ class IdentityProviderAway(Exception):
 
 
 class UnusableToken(Exception):
-    """The token to introspect is missing, or is not the caller's own, `other`. `reason` is the Ed-Fi API's
-    sentence."""
+    """The token to introspect is missing, or is not the caller's own, `other`. `reason` is Ed-Fi's message."""
 
     def __init__(self, reason: str, other: str = "") -> None:
         super().__init__(reason)

@@ -23,8 +23,7 @@ class NotAPair(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Renames:
-    """Renames words in names that are not known: each match of the pattern, whose groups are numbered like the new
-    words."""
+    """Renames words in names that are not known: each match of the pattern, with groups numbered like the new words."""
 
     _pattern: re.Pattern[str] | None = None
     _new_words: tuple[str, ...] = ()

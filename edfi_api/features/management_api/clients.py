@@ -86,8 +86,7 @@ def client_of_key(key: str) -> ManagementClient | None:
 
 @transaction.atomic
 def issue_token(client: ManagementClient, requested_scopes: str) -> IssuedToken | None:
-    """Store a new token; None if the client has been disabled, or its secret replaced, since it was recognised. Raises
-    NoScope."""
+    """Store a new token; None if the client has been disabled, or its secret replaced, since then. Raises NoScope."""
     unchanged = ManagementClient.objects.select_for_update(no_key=True).filter(
         pk=client.pk, secret=client.secret, is_active=True
     )

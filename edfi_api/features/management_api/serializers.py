@@ -378,8 +378,7 @@ class ListedProfileSerializer(ItemSerializer):
 
 
 class ConnectionString(Text):
-    """A connection string, which is stored encrypted and shown without its password. One that comes back as it was
-    shown stays."""
+    """A connection string, stored encrypted and shown without its password. One that comes back as shown stays."""
 
     def __init__(self, *rules: BodyRule, **options: Any) -> None:
         super().__init__(*rules, **{"source": "connection", "is_kept": True, **options})

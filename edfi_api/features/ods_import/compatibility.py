@@ -99,8 +99,7 @@ class UnmappedRows:
 
 @dataclass(frozen=True)
 class UnservedExtension:
-    """A schema of the source whose project is not served: how many of its tables have rows, and how many may not be
-    read."""
+    """A schema of the source whose project is not served: how many tables have rows, and how many may not be read."""
 
     schema: str
     tables: int
@@ -172,8 +171,7 @@ def queries(
 
 
 def unbounded(model: ServedModel, source: OdsSource) -> Iterator[tuple[str, str, int]]:
-    """Tables and columns whose texts may be longer in the source than in the model, and the length that they have
-    there."""
+    """Tables and columns whose texts may be longer in the source than in the model, and their length there."""
     for table in model.tables:
         types = source.tables.get(str(table), {})
         for column in table.columns:
@@ -202,8 +200,7 @@ def is_of_a_project(schema: str) -> bool:
 
 
 def unmapped_rows(model: ServedModel, source: OdsSource) -> Iterator[UnmappedRows]:
-    """Yield what the source has in schemas of the model, and the model does not, as far as there are values, with their
-    number."""
+    """Yield what the source has in schemas of the model, and the model does not, with the numbers of values, if any."""
     for table, columns in sorted(source.tables.items()):
         schema = table.partition(".")[0]
         if schema != _INTEROP and schema not in model.projects:

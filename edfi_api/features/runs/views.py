@@ -27,8 +27,7 @@ _TIMES = (Field("since", "", _TIME), Field("until", "", _TIME))
 
 
 class RunView(EdFiView):
-    """The report of a run; its counts are in the admin database. An address with a context has what was done at its
-    data store."""
+    """The report of a run; its counts are in the admin database. An address with a context is of its data store."""
 
     detail = None
     data_store: int | None = None

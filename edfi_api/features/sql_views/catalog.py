@@ -108,8 +108,7 @@ def is_present(using: str, schema: str, name: str) -> bool:
 
 
 def foreign(using: str, wanted: Sequence[Definition]) -> list[str]:
-    """The objects of others in schemas of which the command has created nothing, and those that have the name of a
-    view."""
+    """The objects of others in schemas of which the command has created nothing, and those with the name of a view."""
     ours = {(each.schema, each.name) for each in installed(using)}
     own_schemas = {schema for schema, _ in ours}
     names = {(each.schema, each.name) for each in wanted if each.kind is not ObjectKind.SCHEMA}

@@ -68,8 +68,7 @@ class OpenedLoad:
 
 
 def database_of(client: int | None, data_store: int) -> Lease:
-    """The lease of the database that the client writes to. Raises ClientGone, DataStoreNotFound, and what `lease`
-    does."""
+    """The lease of the database that the client writes to. Raises ClientGone, DataStoreNotFound, or as `lease`."""
     found = None if client is None else client_of_row(client)
     if found is None:
         raise ClientGone

@@ -60,8 +60,7 @@ Find = Callable[[CursorWrapper], Value]
 
 @dataclass(frozen=True)
 class Figure(Generic[Value]):
-    """A figure that a function of a cursor counts in a database. It is shared with other processes if its values have a
-    `type`."""
+    """A figure that a function of a cursor counts in a database. Processes share it if its values have a `type`."""
 
     using: str
     key: Hashable
@@ -259,16 +258,14 @@ class FigureCache:
                         self._queue[figure.place] = _Attempt(figure, BACKGROUND_SECONDS)
 
     def _next_attempt(self) -> _Attempt | None:
-        """Return the attempt that may take the least time, of several the oldest. It stays in the queue until it is
-        carried out."""
+        """Return the attempt that may take the least time, of several the oldest. It stays in the queue until then."""
         with self._lock:
             attempt = min(self._queue.values(), key=lambda each: each.seconds, default=None)
             self.is_running = attempt is not None
             return attempt
 
     def _carry_out(self, attempt: _Attempt) -> bool:
-        """Count a queued figure, unless another process does. Return whether it is done with; if not, there is a last
-        attempt."""
+        """Count a queued figure, unless another process does. False if there is a last attempt."""
         figure = attempt.figure
         with open_own_connections({DEFAULT_DB_ALIAS, figure.using}):
             if figure.is_shared:

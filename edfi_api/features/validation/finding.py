@@ -268,8 +268,7 @@ def resource_of(rule: Rule, surface: Surface) -> Resource:
 
 
 def fault_of(error: BaseException, rule: Rule) -> str:
-    """Return why a rule failed, without values of documents. Class 42 is about names and syntax of the rule's own
-    text."""
+    """Return why a rule failed, without values of documents. Class 42 is about the rule's own text."""
     if isinstance(error, RuleFault | QueryFault | UnusableValue | NoLogin):
         return str(error)
     if isinstance(error, psycopg.Error):

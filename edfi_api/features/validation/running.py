@@ -107,8 +107,7 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class RuleReport:
-    """The result of a rule in a run, and whether it ended before the rule did; a dry run has some of its violations as
-    examples."""
+    """The result of a rule in a run, and whether it ended before the rule; a dry run has examples of its violations."""
 
     rule: str
     evaluation: Evaluation

@@ -255,8 +255,7 @@ class InterchangeItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interchange:
-    """A kind of exchange file. Additions have the name of the interchange that they extend, and `extends` its
-    namespace."""
+    """A kind of exchange file. Additions have the name of what they extend, and `extends` its namespace."""
 
     namespace: str
     name: str

@@ -173,8 +173,7 @@ def commons_in_collections_have_an_identity(model: Model) -> Iterator[Problem]:
 
 
 def _has_identity(model: Model, entity: Entity) -> bool:
-    """Return whether it has one itself, from a base, or in inline commons. An unresolved name could have one, so it
-    counts."""
+    """Return whether it has one itself, from a base, or in inline commons. An unresolved name counts."""
     waiting = list(model.lineage(entity))
     seen: set[EntityKey] = set()
     while waiting:

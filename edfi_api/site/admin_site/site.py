@@ -163,8 +163,7 @@ class AdministrationSite(SignInSite):
 
 
 def _of_data_store(request: HttpRequest) -> dict[str, Any]:
-    """Return what the user may see of the chosen data store; if none is chosen, or it does not answer, what there is
-    without one."""
+    """Return what the user may see of the chosen data store; without an answer from it, what there is without one."""
     named: dict[str, Any] = {"choice_url": choice_url(request)}
     if not status.may_see_a_database(request.user):
         return _front_page(request, None)

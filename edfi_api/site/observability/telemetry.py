@@ -99,8 +99,7 @@ def _statement_span(tracer: trace.Tracer, statement: str) -> Any:
 
 
 def export(signals: Collection[str], seconds_between_metrics: float) -> None:
-    """Start exporting these signals (traces, logs, metrics) from background threads. To be called in each process after
-    the fork."""
+    """Export these signals (traces, logs, metrics) from background threads. Call it in each process after the fork."""
     if "traces" in signals:
         _export_spans()
     if "logs" in signals:

@@ -17,8 +17,7 @@ from edfi_api.site.sign_in import provider_pages, second_factor, second_factor_p
 
 
 class SignInSite(admin.AdminSite):
-    """Django's site, which also requires what the settings say about logging in. Without such settings, its pages are
-    Django's."""
+    """Django's site, which also requires what the settings say about logging in. Otherwise its pages are Django's."""
 
     def has_permission(self, request: HttpRequest) -> bool:
         return super().has_permission(request) and sessions.is_sufficient(request)

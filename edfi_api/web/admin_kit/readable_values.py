@@ -31,8 +31,7 @@ _LONGEST = 200
 
 
 class ReadableValue(NamedTuple):
-    """`is_marked` if the member has one of the values to mark, at any depth; `is_target` if it is the first such
-    member."""
+    """`is_marked` if the member has one of the values to mark, at any depth; `is_target` for the first one."""
 
     label: str
     text: str

@@ -16,8 +16,7 @@ from edfi_api.web.admin_kit.readable_values import timestamp
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text, number or time, None for nothing; with an address it is a link. A text may stand for a number: `more than
-    1,000`."""
+    """A text, number or time, None for nothing; with an address it is a link. A text may stand for a number."""
 
     value: Any
     address: str = ""

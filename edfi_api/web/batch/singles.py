@@ -59,8 +59,7 @@ class WritableResources:
 
 
 class TransactionUris:
-    """The URIs of stored descriptors within one transaction: what it has written may be rolled back, so nothing is kept
-    beyond it."""
+    """The URIs of stored descriptors within one transaction: its writes may be rolled back, so nothing is kept."""
 
     def __init__(self, using: str) -> None:
         self._using = using

@@ -72,8 +72,7 @@ def _audit(problem: Problem, request: Request) -> None:
 
 
 def client_error(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's `handler400`, for a host outside ALLOWED_HOSTS and the like, and `handler404`, for a path without a
-    route."""
+    """Django's `handler400`, for a host outside ALLOWED_HOSTS and the like, and `handler404`, for unknown paths."""
     problem = answered_problem(exception) or SYSTEM_ERROR
     return _response(request, problem, lambda: hints_without_view(exception, request))
 

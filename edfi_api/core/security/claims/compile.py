@@ -102,8 +102,7 @@ _Actions = dict[str, Granted]
 
 
 def granted_actions(claim_set: ClaimSet) -> dict[str, dict[str, Granted]]:
-    """The actions that a claim set grants, by claim and action, read from the database in as many queries as of any
-    other."""
+    """The actions that a claim set grants, by claim and action, read from the database in as many queries as others."""
     return _claims_of([claim_set.pk])[claim_set.pk]
 
 

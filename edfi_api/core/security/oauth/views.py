@@ -333,8 +333,7 @@ def _token_info(
 
 
 def _assigned_profiles(client: AuthenticatedClient) -> list[str]:
-    """The names of the profiles that the client is bound by, as they are spelt; those that do not fit the served
-    standard too."""
+    """The names of the profiles that the client is bound by, as they are spelt, also those that do not fit."""
     assigned = Application.objects.filter(api_clients=client.row_id, profiles__in=client.profile_ids)
     return sorted(assigned.values_list("profiles__name", flat=True), key=str.lower)
 

@@ -15,8 +15,7 @@ _MARK = "handled_events"
 
 @dataclass(frozen=True, slots=True)
 class Handled:
-    """Events of the log of this name that `accepts` is true of; all of them are of one of the resources, if it names
-    any."""
+    """Events of the log of this name that `accepts` is true of; only of the resources, if it names any."""
 
     log: str
     accepts: Callable[[Any], bool]

@@ -67,8 +67,7 @@ _SCHEMA = "CREATE TABLE refused (document BLOB PRIMARY KEY, is_denied INTEGER) W
 
 
 class RefusedOfRun(TemporaryDatabase):
-    """Documents that a process has had refused and that are not accepted since, on disk: each once, however often it
-    was refused."""
+    """Documents that a process has had refused and that are not accepted since, on disk, each once."""
 
     def __init__(self) -> None:
         super().__init__(_SCHEMA)

@@ -194,8 +194,7 @@ class FreeOrder:
         yield from self._write_held()
 
     def settle(self) -> Iterator[Written[Place]]:
-        """Write what waits, in passes, as long as less is waiting after each; the results of those that need not wait
-        any longer."""
+        """Write what waits, in passes, as long as fewer wait after each; the results of those that need not wait."""
         with self._leaving_stored():
             yield from in_passes(self._waiting, self._pass, self._circles)
         yield from self._write_held()

@@ -68,8 +68,7 @@ def bulk_session(using: str) -> Iterator[None]:
 
 
 class WritingThreads:
-    """Threads that run statements while this one goes on, each with its own connection. Work starts in the order of
-    submission."""
+    """Threads that run statements while this one goes on, each with its own connection. Work starts in order."""
 
     def __init__(self, count: int, using: str) -> None:
         self._using = using

@@ -52,8 +52,7 @@ PARTS = (
 
 @dataclass(frozen=True)
 class District:
-    """The bodies of each resource, in load order. `left_out` are the resources of the table that the standard does
-    not have."""
+    """The bodies of each resource, in load order. `left_out` are resources that the standard lacks."""
 
     bodies: dict[ResourceName, list[Body]]
     left_out: list[str]
@@ -86,8 +85,7 @@ def _generated(bodies: Bodies, students: int, seed: int, year: SchoolYear) -> tu
 
 
 def generated_parts(bodies: Bodies, parts: Iterable[DraftRow], root: PlacedDraft) -> tuple[Found, list[str]]:
-    """The bodies of each row of a table, by the name of its resource, and the resources that the standard does not
-    have."""
+    """The bodies of each row of a table, by the name of its resource, and the resources that the standard lacks."""
     places, found, left_out = {DISTRICT: [root]}, Found(), list[str]()
     for part in parts:
         resource = _resource(bodies.surface, part)

@@ -194,8 +194,7 @@ class _Route:
 
 
 def extension_views(surface: Surface) -> dict[tuple[str, str], OwnViews]:
-    """The views by project and endpoint, in lower case. `surface` are the resources whose documents results are
-    about."""
+    """The views by project and endpoint, in lower case. `surface` has the resources that results are about."""
     parts = {"surface": surface, "profiles": ProfileCatalogs(surface)}
     found: dict[tuple[str, str], OwnViews] = {}
     for resource, endpoint, collection, item, facts in _views():
@@ -213,8 +212,7 @@ def extension_views(surface: Surface) -> dict[tuple[str, str], OwnViews]:
 
 
 def _views() -> Iterator[tuple[Resource, str, type[_Collection], type[_DataView], dict[str, Any]]]:
-    """The resource whose claim authorizes, the endpoint, the views of the collection and of an item, and their
-    attributes."""
+    """The resource whose claim authorizes, the endpoint, the views of collection and item, and their attributes."""
     yield RULE, RULE.endpoint, _Rules, _Rule, {}
     yield RUN, RUN.endpoint, _Runs, _Run, {}
     yield RESULT, RESULT.endpoint, _Results, _Result, {}
