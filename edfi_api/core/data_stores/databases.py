@@ -56,7 +56,7 @@ def allowed_destination(text: str) -> Destination:
     control = connections.settings[DEFAULT_DB_ALIAS]
     others = where.servers - servers(control["HOST"], str(control["PORT"]))
     if not all(is_allowed(host, api_settings.STORE_HOSTS) for host, _ in others):
-        raise ConnectionNotAllowed("its host is neither that of the admin database nor in MEADOWLARK_STORE_HOSTS")
+        raise ConnectionNotAllowed("its host is neither that of the control database nor in MEADOWLARK_STORE_HOSTS")
     return where
 
 

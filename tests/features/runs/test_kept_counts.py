@@ -133,7 +133,7 @@ def test_only_requests_of_clients_to_data_are_counted(counting, db):
 def test_a_percentile_is_within_four_percent():
     counts = Counts()
     for number in range(1, 101):
-        counts.request("write", 201, number / 1000)
+        counts.count_request("write", 201, number / 1000)
 
     found = [counts.percentile("write", share) for share in (0.5, 0.95, 0.99)]
 
