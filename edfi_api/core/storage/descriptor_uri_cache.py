@@ -25,7 +25,7 @@ def stored_uris(ids: Iterable[UUID], using: str) -> dict[UUID, str]:
     now, remembered = time.monotonic(), database_state(using).value(_remembered)
     found, unknown = {}, []
     for id_ in ids:
-        uri, until = remembered.get(id_, _NOTHING)
+        uri, until = remembered.get(id_.int, _NOTHING)
         if now < until:
             found[id_] = uri
         else:
@@ -35,7 +35,7 @@ def stored_uris(ids: Iterable[UUID], using: str) -> dict[UUID, str]:
     read = read_uris(unknown, using)
     _make_room(remembered, len(read))
     until = time.monotonic() + _SECONDS_REMEMBERED
-    remembered.update({id_: (uri, until) for id_, uri in read.items()})
+    remembered.update({id_.int: (uri, until) for id_, uri in read.items()})
     return found | read
 
 
@@ -45,16 +45,16 @@ def forget(using: str) -> None:
     database_state(using).value(_remembered).clear()
 
 
-def _make_room(remembered: dict[UUID, tuple[str, float]], number: int) -> None:
+def _make_room(remembered: dict[int, tuple[str, float]], number: int) -> None:
     """Forget the entries that were read first. Another thread may change the dictionary: then it makes room."""
     with suppress(RuntimeError):
         for id_ in list(islice(remembered, max(0, len(remembered) + number - _MOST_REMEMBERED))):
             remembered.pop(id_, None)
 
 
-def _remembered(_using: str) -> dict[UUID, tuple[str, float]]:
-    """Referential id → (URI, when the entry expires). Each access is a single dictionary operation, so threads need no
-    lock."""
+def _remembered(_using: str) -> dict[int, tuple[str, float]]:
+    """Return a dictionary of URIs, and when the entry expires, by referential id as an integer: hashing and comparing
+    UUIDs runs Python code. Each access is a single dictionary operation, so threads need no lock."""
     return {}
 
 

@@ -42,6 +42,7 @@ from edfi_api.core.storage.write_errors import (
     IneffectiveWrite,
     RefusedDelete,
     effect_of,
+    outcome_of,
     refuse_unreadable_version,
 )
 from edfi_api.core.storage.write_requests import (
@@ -80,7 +81,8 @@ def upsert(request: WriteRequest) -> Written:
 
 def _upsert_alone(request: WriteRequest, outcome: Outcome | None) -> Written:
     using, policy, values = request.using, request.policy, request.values(uuid7())
-    if written := _write_likely(policy_statements.likely_upsert, request, values, outcome):
+    refused = partial(IneffectiveWrite, request, TESTS_BY_ALIAS, values)
+    if written := _write_likely(policy_statements.likely_upsert, request, values, outcome, refused):
         return written
 
     def attempt() -> Written:
@@ -89,9 +91,8 @@ def _upsert_alone(request: WriteRequest, outcome: Outcome | None) -> Written:
         statement = policy_statements.upsert(policy).bound_to(values | {"expected_version": expected})
         return Written.of(execute(statement, using))
 
-    refused = IneffectiveWrite(request, TESTS_BY_ALIAS, values)
     return run_with_retries(
-        partial(effect_of, attempt, refused), lambda: holding(_LOCK_BY_ALIAS.bound_to(values), using)
+        partial(effect_of, attempt, refused()), lambda: holding(_LOCK_BY_ALIAS.bound_to(values), using)
     )
 
 
@@ -111,11 +112,11 @@ def update(request: WriteRequest, document_uuid: UUID, validators: DocumentValid
         expected = request.condition.version_to_replace(_VERSION_BY_UUID, values, using, is_by_id=True)
         return replace_once(request, values | {"expected_version": expected}, validators)
 
-    written = _write_likely(policy_statements.likely_update, request, values, recent.likely(name))
+    refused = partial(IneffectiveWrite, request, TESTS_BY_UUID, values)
+    written = _write_likely(policy_statements.likely_update, request, values, recent.likely(name), refused)
     if written is None:
-        refused = IneffectiveWrite(request, TESTS_BY_UUID, values)
         written = run_with_retries(
-            partial(effect_of, attempt, refused), lambda: holding(_LOCK_BY_UUID.bound_to(values), using)
+            partial(effect_of, attempt, refused()), lambda: holding(_LOCK_BY_UUID.bound_to(values), using)
         )
     recent.add(name, written.outcome)
     record_writer(request.client, using)
@@ -225,16 +226,24 @@ def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, 
 
 
 def _write_likely(
-    compose: Callable[..., Sql], request: WriteRequest, values: Values, outcome: Outcome | None
+    compose: Callable[..., Sql],
+    request: WriteRequest,
+    values: Values,
+    outcome: Outcome | None,
+    refused: Callable[[], IneffectiveWrite],
 ) -> Written | None:
-    """Write by the statement that does only what leads to this outcome, if the request has no condition. None if that
-    writes nothing, or fails for a missing target or a concurrent write: the whole statement finds out what to do."""
+    """Write by the statement that does only what leads to this outcome, if the request has no condition. None if it
+    writes nothing or is aborted, so that the whole statement has to follow. Raises the refusal of what constraints
+    refuse."""
     if outcome is None or request.condition.is_given:
         return None
     statement = compose(outcome, request.policy, has_links=bool(values["linked"])).bound_to(values)
     try:
         rows = execute(statement, request.using)
-    except (StatementAborted, IntegrityError):
+    except StatementAborted:
+        return None
+    except IntegrityError as violation:
+        refused().refuse(outcome_of(violation))
         return None
     return Written.of(rows) if rows else None
 

@@ -80,9 +80,8 @@ def bound(statement: Sql, hides_values: bool = False) -> BoundStatement:
     type than bigint then needs a cast.
     """
     compiled, parameters = _compiled(statement.text, hides_values), statement.parameters
-    return BoundStatement(
-        statement.text, compiled, [_WRITERS[type(value := parameters[name])](value) for name in compiled.names]
-    )
+    values = [None if (value := parameters[name]) is None else _WRITERS[type(value)](value) for name in compiled.names]
+    return BoundStatement(statement.text, compiled, values)
 
 
 def run(statement: BoundStatement, connection: Connection[Any]) -> list[Row]:
@@ -266,13 +265,12 @@ def _array_of(read: Callable[[bytes], Any]) -> Callable[[bytes], list[Any]]:
 
 
 _ITEM_WRITERS: dict[type, Callable[[Any], bytes]] = {UUID: _write_uuid, int: _write_number, str: _write_quoted}
-_WRITERS: dict[type, Callable[[Any], bytes | None]] = {
+_WRITERS: dict[type, Callable[[Any], bytes]] = {
     str: _write_text,
     int: _write_number,
     bool: _write_boolean,
     UUID: _write_uuid,
     list: _write_array,
-    type(None): lambda value: None,
 }
 
 # Readers of values by type OID.
