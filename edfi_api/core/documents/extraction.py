@@ -41,8 +41,7 @@ StoredUris = Callable[[Iterable[UUID]], Mapping[UUID, str]]
 DESCRIPTOR_KEY = ("namespace", "codeValue")
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentIdentity:
+class DocumentIdentity(NamedTuple):
     """A document's own identity, and its identity as its superclass."""
 
     elements: list[tuple[str, str]]
@@ -94,10 +93,7 @@ class Extractor:
     def identity(self, body: dict[str, Any]) -> DocumentIdentity:
         """The identity of a valid body. Raises DataValidationFailed if a key value is missing."""
         own = self.own_identity(body)
-        if self._superclass is None:
-            return own
-        above = self._superclass.referential_id(body)
-        return DocumentIdentity(own.elements, own.natural_key, own.referential_id, above)
+        return own if self._superclass is None else own._replace(superclass_id=self._superclass.referential_id(body))
 
     def own_identity(self, body: dict[str, Any]) -> DocumentIdentity:
         """Return the identity of the document, without the identity that it has as its superclass."""

@@ -263,7 +263,7 @@ class MergeValidator:
         return is_visible_path(without_indexes(violation.path), self._view)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MergedDocument(ValidatedDocument):
     """A document of which the client sent the `visible` part alone: errors name places in it."""
 

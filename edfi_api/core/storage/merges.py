@@ -43,7 +43,7 @@ _statement = statements_of(__file__)
 Check = Callable[[ValidatedDocument, dict[str, Any] | None], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MergeRequest(Terms):
     """A document to insert or to replace that depends on the stored one: is merged with it, or is to be checked
     together with it, in the transaction that writes."""
