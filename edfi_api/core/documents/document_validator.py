@@ -41,7 +41,7 @@ _MISSPELT_NAMESPACE = re.compile(r"\s|(?i:^ur[il]s?)\b(?!://[^/\s])")
 _NAMESPACE = "namespace"
 
 
-# Not frozen, as the terms of writes are not: a frozen dataclass takes five times as long to be made.
+# Not frozen: a frozen dataclass takes five times as long to be made.
 @dataclass(slots=True)
 class ValidatedDocument:
     """A valid body with its identity, references and securables. Does not change.
