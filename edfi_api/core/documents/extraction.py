@@ -87,6 +87,9 @@ class Extractor:
         # Links are stored in this order, so it must not depend on the rest of the data standard.
         by_path = sorted(resource.references, key=lambda reference: reference.path)
         self._references = [_ReferenceKey(reference) for reference in by_path]
+        # The first step to each reference object, and its steps if there are further ones.
+        places = ((each.first_step, each.steps) for each in self._references)
+        self._reference_places = [(first, steps if len(steps) > 1 else None) for first, steps in places]
         self._descriptors = [_DescriptorKey(descriptor) for descriptor in resource.descriptors]
         self._key_descriptors = [_DescriptorKey(descriptor) for descriptor in resource.key_descriptors]
 
@@ -125,12 +128,15 @@ class Extractor:
 
     def reference_objects(self, body: dict[str, Any]) -> list[dict[str, Any]]:
         """Every reference object of the body, by reference and not a copy, in the order of `references`."""
-        return [
-            found
-            for reference in self._references
-            if reference.first_step in body
-            for _, found in values_at(body, reference.steps)
-        ]
+        found: list[dict[str, Any]] = []
+        for name, nested in self._reference_places:
+            if name not in body:
+                continue
+            if nested is None:
+                found.append(body[name])
+            else:
+                found += [value for _, value in values_at(body, nested)]
+        return found
 
     def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> None:
         """Rewrite, in place, every reference to a target whose identity changed; `moved` has the new key values by old

@@ -21,7 +21,7 @@ from edfi_api.core.storage.database_state import database_state
 from edfi_api.core.storage.stored import StoredDocument
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.web.answered_requests import DocumentsRead
-from edfi_api.web.viewsets.responses import JsonArray, etag
+from edfi_api.web.viewsets.responses import JsonArray, tag_of
 
 # In bytes, of the text of a document.
 _LARGE = 2**16
@@ -51,12 +51,12 @@ class Linker:
         if document.linked_types is None or document.linked_ids is None:
             return
         starts = database_state(using).value(self._starts)
-        types, ids = _items(document.linked_types), _items(document.linked_ids)
+        # Arrays in PostgreSQL's text format, whose items are never quoted.
+        types, ids = document.linked_types[1:-1].split(","), document.linked_ids[1:-1].split(",")
         for reference, type_, id_ in zip(extractor.reference_objects(body), types, ids, strict=True):
             # The database may have documents of resources that the surface no longer has.
-            if type_ in starts:
-                rel, start = starts[type_]
-                reference["link"] = {"rel": rel, "href": start + id_}
+            if start := starts.get(type_):
+                reference["link"] = {"rel": start[0], "href": start[1] + id_}
 
     def _starts(self, using: str) -> Starts:
         """Resource type → the name of the resource, and its path with a trailing slash."""
@@ -97,16 +97,14 @@ class Representation:
     def served(self, document: StoredDocument, using: str) -> tuple[str, bytes]:
         """The entity tag and the text of one document; its stored text is a non-empty object, since every resource has
         an identity."""
-        tag, text = etag(document, self.part), self._visible_text(document, using)
+        tag, text = tag_of(document.change_version, self.part), self._visible_text(document, using)
         if self.members is not None:
             text = self.members(text)
-        last_modified = document.last_modified[: self.date_length]
-        front, back = (
-            f'{{"id":"{document.document_uuid}",',
-            f',"_etag":"{tag}","_lastModifiedDate":"{last_modified}Z"}}',
-        )
         # A view, since a slice would copy a large text once more.
-        return tag, b"".join((front.encode(), memoryview(text)[1:-1], back.encode()))
+        members = memoryview(text)[1:-1] if len(text) > _LARGE else text[1:-1]
+        date = document.last_modified[: self.date_length]
+        back = f',"_etag":"{tag}","_lastModifiedDate":"{date}Z"}}'
+        return tag, b"".join((f'{{"id":"{document.document_uuid}",'.encode(), members, back.encode()))
 
     def _visible_text(self, document: StoredDocument, using: str) -> bytes:
         if self.part is not None and self.part.view is not None:
@@ -147,8 +145,3 @@ class CollectionText:
     def read(self, query: str) -> DocumentsRead:
         """Return what was read; before the file is sent."""
         return DocumentsRead(self.documents, self.file.tell(), "collection", query)
-
-
-def _items(array: str) -> list[str]:
-    """The items of an array in PostgreSQL's text format; for types whose items are never quoted."""
-    return array[1:-1].split(",")
