@@ -110,7 +110,11 @@ class VisibleRows(SqlRows):
         near = _nearest([*self.conditions, self.visible.organizations], self.order, min(number, LAST_ROW - 1))
         checked = matching(near, [_CHECKED.fill(checked=self.visible.checked)])
         yield self._page(checked, size, offset, order="d.place", is_shown="NOT d.is_beyond")
-        yield self._page(matching(self.tables, [*self.conditions, self.visible.whole]), size, offset)
+        yield self._page(self._matching(), size, offset)
+
+    def _matching(self) -> Sql:
+        """Return what is counted and partitioned, too: no more than the client sees."""
+        return matching(self.tables, [*self.conditions, self.visible.whole])
 
 
 def _nearest(conditions: Iterable[Sql], order: str, number: int) -> Sql:
