@@ -56,7 +56,8 @@ def open_home(initialised_once: Path) -> Iterator[Path]:
         yield copy_home(initialised_once, Path(folder) / "home")
 
 
-def test_the_url_has_no_side_effects(new_home: Path) -> None:
+def test_a_url_makes_no_folder(tmp_path: Path) -> None:
+    new_home = tmp_path / "new"  # Short: below the tenth folder of pytest's the socket lay elsewhere.
     assert embedded_postgres.url(new_home) == f"postgresql://meadowlark@/meadowlark?host={new_home}/postgres"
     assert not new_home.exists()
 
