@@ -35,14 +35,21 @@ _TYPE = [("Content-Type", "application/json; charset=utf-8")]
 
 
 class Floors:
-    """In place of prepared requests."""
+    """In place of prepared requests, and of the one that was kept of a kind."""
+
+    client_key = "floors"
+    read_together = None
+
+    @property
+    def request(self) -> "Floors":
+        return self
 
     def plain(self, scope: Any) -> PlainRequest:
         length = int(scope.headers.get("content-length") or 0)
         kept: Any = self
         return PlainRequest(b"", kept, scope.path.rpartition("/")[2], length, None)
 
-    def answer(self, plain: PlainRequest, scope: Any, body: bytes, protocol: Any, *, is_last: bool) -> None:
+    def answer(self, plain: PlainRequest, scope: Any, body: bytes, protocol: Any, **_: Any) -> None:
         if scope.method == "POST":
             protocol.response_bytes(201, [("Content-Length", "0")], _insert(body))
             return
