@@ -60,8 +60,8 @@ class RequestGroups:
             begins = self._at_work < (1 if self._seconds < _LONG else self._most_at_work)
             self._at_work += begins
         self._turns.notice(member.client)
-        if begins:
-            self._turns.take(TOGETHER, self._answer_next, is_known=False)
+        if begins and not self._turns.take(TOGETHER, self._answer_next, is_known=False):
+            self._turns.queue(TOGETHER, self._answer_next)
         return True
 
     def _answer_next(self) -> None:

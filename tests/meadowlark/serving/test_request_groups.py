@@ -269,3 +269,12 @@ def test_groups_do_not_wait_for_a_database_that_is_far_away(seconds: float, begu
 
     assert at_work == begun
     assert done == ["first", "second"]
+
+
+def test_a_group_is_never_refused_a_turn() -> None:
+    turns, done = Turns(1, most_waiting=0), []
+    groups = RequestGroups(turns, prepared=None, most_at_work=1, most_waiting=10)  # type: ignore[arg-type]
+
+    turns.take("another", lambda: groups.add(Member("one", PLAIN, lambda _: done.append("one"))))
+
+    assert done == ["one"]
