@@ -19,9 +19,6 @@ from itertools import chain, islice
 from typing import IO, Any
 from xml.parsers import expat
 
-from openpyxl import load_workbook
-from openpyxl.utils import get_column_letter
-
 from edfi_api.features.loading.cells import NotCsv, Row, csv_rows
 from edfi_api.features.tables.exceptions import UnreadableTable
 
@@ -135,6 +132,8 @@ def open_table(content: bytes, sheet: str = "") -> Table:
 
 def column_letter(number: int) -> str:
     """The letter of a column, which is counted from 0."""
+    from openpyxl.utils import get_column_letter  # noqa: PLC0415  As in `_spreadsheet`.
+
     return str(get_column_letter(number + 1))
 
 
@@ -207,6 +206,9 @@ def _of_csv(text: str) -> Iterator[Row]:
 
 
 def _spreadsheet(content: bytes, sheet: str) -> tuple[Iterator[Row], tuple[str, ...]]:
+    # It takes 17 MB, which most processes never need.
+    from openpyxl import load_workbook  # noqa: PLC0415
+
     _check_parts(content)
     try:
         with warnings.catch_warnings():

@@ -9,7 +9,6 @@ from base64 import b32encode
 from typing import Any
 from urllib.parse import quote, urlencode
 
-import segno
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
@@ -193,6 +192,9 @@ def _shown(request: HttpRequest, user: User, key: str) -> dict[str, Any]:
     query = urlencode({"secret": secret, "issuer": issuer}, quote_via=quote)
     address = f"otpauth://totp/{quote(f'{issuer}:{user.get_username()}')}?{query}"
     groups = [secret[at : at + 4] for at in range(0, len(secret), 4)]
+    # It takes 8 MB, which most processes never need.
+    import segno  # noqa: PLC0415
+
     return {"qr_code": segno.make(address, error="m").svg_data_uri(scale=4), "secret": " ".join(groups)}
 
 
