@@ -69,7 +69,7 @@ class Gateway:
         plain = self.prepared.plain(scope) if self.prepared else None
         if plain is None or plain.kept is None:
             self._exchange(scope, protocol, plain).begin()
-        elif self.groups and plain.kept.request.read_together and not plain.length:
+        elif self.groups and plain.kept.request.read_together:
             self._join_group(self.groups, plain, scope, protocol)
         elif plain.length:
             self.bodies.read(protocol, plain.length, partial(self._take_turn, plain, scope, protocol))
@@ -117,7 +117,7 @@ class Gateway:
         *,
         read: ReadWithOthers = ALONE,
     ) -> None:
-        """The short way, and the long way for what it does not answer."""
+        """Answer by what was prepared, and what that does not answer by the application."""
         assert self.prepared is not None  # noqa: S101  It has read the request.
         try:
             further = self.prepared.answer(plain, scope, body, protocol, is_last=self.stopping.is_set(), read=read)

@@ -1,9 +1,8 @@
-"""Reads of single documents that arrive while others are answered are answered together, in one round trip to the
-database.
+"""Requests for documents by id are answered in groups, with one round trip to the database for each group.
 
-One thread answers a group. What arrives meanwhile waits here, occupies no thread, and is the next group. So a client
-with one connection has groups of one, and the more requests there are, the less each costs. A group has requests of all
-clients that wait, in turn. Where the database is far away, several groups are at work at a time.
+One thread answers a group. Requests that arrive meanwhile wait here, occupy no thread, and are the next group. So a
+client with one connection has groups of one, and the more requests there are, the less each costs. A group has requests
+of all clients that wait, in turn. Where the database is far away, several groups are at work at a time.
 See meadowlark/docs/design/decisions/0022-groups-of-reads.md.
 """
 
@@ -53,10 +52,9 @@ class RequestGroups:
     def add(self, member: Member) -> bool:
         """Answer the request with the next group, now or later; False if too many of its client wait."""
         with self._lock:
-            waiting = self._waiting.setdefault(member.client, deque())
-            if len(waiting) >= self._most_waiting:
+            if len(self._waiting.get(member.client, ())) >= self._most_waiting:
                 return False
-            waiting.append(member)
+            self._waiting.setdefault(member.client, deque()).append(member)
             begins = self._at_work < (1 if self._seconds < _LONG else self._most_at_work)
             self._at_work += begins
         self._turns.notice(member.client)
