@@ -1,5 +1,7 @@
 """The base of commands: an error that a command names, with its text, ends it with that text instead of a traceback.
 
+Commands about documents have the base of `core/data_stores/data_store_command.py` instead, which names a database.
+
 The types of arguments raise ArgumentTypeError, to which argparse adds the name of the argument.
 """
 

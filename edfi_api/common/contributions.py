@@ -1,7 +1,8 @@
-"""What an app contributes to work that is not its own, such as resources to the published documents.
+"""What an app contributes to the work of others, such as resources to the published documents.
 
-The app names it in its `apps.py`, and the work asks for all of them. So the work imports no capability, and a new
-capability touches its own folder only.
+The app names its contributions in its `apps.py`, and the other work asks for those of all apps. So it imports no
+capability. A new capability touches its own folder, INSTALLED_APPS, and for the header of the admin
+`site/admin_site/navigation.py`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,5 @@
-"""All settings of a server, which an operator gives in the environment: type, name, default and meaning.
+"""All settings that an operator gives in the environment: type, name, default and meaning. Those that have no variable
+are in `conf.py`.
 
 From this table the environment is read and checked (`meadowlark/configuration/environment.py`), `EDFI_API` has its
 defaults (`conf.py`), unknown names in the environment are recognized, and `meadowlark/docs/reference/settings.md` is

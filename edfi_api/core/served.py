@@ -1,7 +1,7 @@
 """What this process serves: settings → model → surface and XML schemas, compiled once.
 
-The way of a request gets its `Resource` as an argument. Commands, pages of the admin and other work that concerns
-several resources call `current_surface`.
+What answers a request is given its `Resource` as an argument. Commands, pages of the admin and other work on several
+resources call `current_surface`. The bundled data standards are folders of `edfi_api/model/data_standards/`.
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
-"""The statements that read or write one document, or a set for a likely outcome, with the conditions of a policy as
-part of them.
+"""The statements that read or write one document, or several whose likely outcome is the same, with the conditions of a
+policy as part of them.
 
 The texts are in `statements/`. With a policy, a denied write changes nothing and its outcome is 'denied'; without one,
 the statements are shorter. A text is composed once for each text of a policy, so that it is prepared once.

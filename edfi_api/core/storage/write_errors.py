@@ -2,10 +2,11 @@
 exception that `problem_details.catalog` words.
 
 The statement or the constraint has decided; the queries here only find out what to report. When a document refers to
-missing ones, the foreign key refuses it (`outcome_of`), `unresolved_reference` finds them all, and `IneffectiveWrite`
-raises what it returns. If a write has several errors, that of the policy is reported first. A policy's denial is
-explained in this order: the stored document, errors of the values themselves (descriptors that do not exist, a key that
-cannot change), the new values. See meadowlark/docs/reference/contract.md#order-of-checks.
+missing ones, the foreign key refuses it (`outcome_of`), `unresolved_reference` finds all of them, and
+`IneffectiveWrite` raises the exception; for sets of documents `sets/conflicts.py` does so. A denial by the policy is
+reported before other errors, but for errors of the values themselves (descriptors that do not exist, a key that cannot
+change): these come after a denial of the stored document, and before one of the new values. See
+meadowlark/docs/reference/contract.md#order-of-checks.
 """
 
 from collections import Counter

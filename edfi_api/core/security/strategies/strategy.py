@@ -1,8 +1,8 @@
 """The base of authorization strategies: conditions in SQL on stored and new values, and why they are not met.
 
 A strategy is made once for a resource and serves all clients: its SQL names the values of a client as parameters, so a
-statement is composed and prepared once. It writes its condition once, wherever the values are that it compares: in a
-stored row, in the history, or in parameters of a write.
+statement is composed and prepared once. It writes its condition once. The values that the condition compares may be in
+a stored row, in the history, or in parameters of a write.
 """
 
 from abc import ABC, abstractmethod

@@ -1,4 +1,5 @@
-"""What a sink is, a class that takes changes; and the sinks that the setting CHANGE_SINKS names."""
+"""What a sink is, a class that takes changes; and the sinks that the setting CHANGE_SINKS names, which
+`meadowlark/settings.py` makes of the environment."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -22,9 +23,8 @@ class Sink(Protocol):
 
 
 def message_id(event: Event) -> str:
-    """Return an id that is the same whenever the event is sent: its version, which is unique within a data store,
-    after that of the data store.
-    """
+    """Return an id that is the same whenever the event is sent: the id of the data store, and the version of the event,
+    which is unique there."""
     return str(event.version) if event.data_store is None else f"{event.data_store}-{event.version}"
 
 
