@@ -22,7 +22,8 @@ SHORTEST = 6
 UNREADABLE: list[Any] = [None, {}, [], True]
 DESCRIPTOR = [("codeValue",), ("namespace",)]
 # The ledger keeps 60 characters of a quoted value.
-TOO_LONG = re.compile(r"'([^']{60})[^']+'")
+# URIs of descriptors are kept whole.
+TOO_LONG = re.compile(r"'((?!uri://)[^']{60})[^']+'")
 Body = dict[str, Any]
 
 

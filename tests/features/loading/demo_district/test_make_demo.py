@@ -227,7 +227,7 @@ def test_a_second_start_keeps_everything_and_prints_no_secret(demo: Demo) -> Non
     if standard != "5.2":
         pytest.skip("once is enough")
     (key, secret), admin_password = first.credentials(), password(first)
-    assert "Documents by resource" in admin_page(first.address, admin_password)
+    assert "How complete is each school?" in admin_page(first.address, admin_password)
     assert f"with this in front of them: MEADOWLARK_HOME={home} " in first.output
     assert first.stop(signal.SIGTERM) == 0
 
@@ -244,7 +244,7 @@ def test_a_second_start_keeps_everything_and_prints_no_secret(demo: Demo) -> Non
         )
         assert (home / "reader_password").stat().st_mode & 0o777 == 0o600
         assert secret not in second.output and admin_password not in second.output
-        assert "Documents by resource" in admin_page(second.address, admin_password)
+        assert "How complete is each school?" in admin_page(second.address, admin_password)
     finally:
         assert second.stop(signal.SIGTERM) == 0
 
