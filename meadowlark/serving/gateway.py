@@ -92,17 +92,20 @@ class Gateway:
         self.busy[protocol] = scope.client
         work = partial(self._answer_prepared, plain, scope, protocol, body, release)
         if not self.turns.take(plain.kept.request.client_key, work):
-            self.busy.pop(protocol, None)
             release()
-            self._exchange(scope, protocol, plain).refuse_later(own_answers.TOO_MANY_REQUESTS_WAITING)
+            self._refuse_waiting(plain, scope, protocol)
 
     def _join_group(self, groups: RequestGroups, plain: PlainRequest, scope: Scope, protocol: HTTPProtocol) -> None:
         assert plain.kept is not None  # noqa: S101  It was found.
         self.busy[protocol] = scope.client
         answer = partial(self._answer_member, plain, scope, protocol)
         if not groups.add(Member(plain.kept.request.client_key, plain, answer)):
-            self.busy.pop(protocol, None)
-            self._exchange(scope, protocol, plain).refuse_later(own_answers.TOO_MANY_REQUESTS_WAITING)
+            self._refuse_waiting(plain, scope, protocol)
+
+    def _refuse_waiting(self, plain: PlainRequest, scope: Scope, protocol: HTTPProtocol) -> None:
+        """Refuse a request of a client of whom too many wait."""
+        self.busy.pop(protocol, None)
+        self._exchange(scope, protocol, plain).refuse_later(own_answers.TOO_MANY_REQUESTS_WAITING)
 
     def _answer_member(self, plain: PlainRequest, scope: Scope, protocol: HTTPProtocol, read: ReadWithOthers) -> None:
         self._answer_prepared(plain, scope, protocol, b"", _release_nothing, read=read)

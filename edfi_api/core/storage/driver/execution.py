@@ -239,6 +239,7 @@ def _run(statement: BoundStatement, connection: BaseDatabaseWrapper) -> list[Row
     try:
         return runs(statement, connection.connection)
     except PsycopgError:
+        # Entered for errors only, since that takes longer than all else here.
         with connection.wrap_database_errors:
             raise
 

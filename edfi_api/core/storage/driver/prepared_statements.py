@@ -132,15 +132,15 @@ def run_together(statements: Sequence[BoundStatement], connection: Connection[An
 
 def _pipeline_results(pgconn: PGconn) -> Iterator[PGresult]:
     """Yield the result of each statement of a pipeline, up to its end."""
-    socket = poll()
-    socket.register(pgconn.socket, POLLIN | POLLOUT)
+    poller = poll()
+    poller.register(pgconn.socket, POLLIN | POLLOUT)
     while pgconn.flush():
-        socket.poll()
+        poller.poll()
         pgconn.consume_input()
-    socket.modify(pgconn.socket, POLLIN)
+    poller.modify(pgconn.socket, POLLIN)
     while True:
         while pgconn.is_busy():
-            socket.poll()
+            poller.poll()
             pgconn.consume_input()
         result = pgconn.get_result()
         if result is None:  # It separates the results of two statements.
